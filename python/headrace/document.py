@@ -112,9 +112,9 @@ class ComponentSpecController(TypedDict):
     processors: NotRequired[int]
     """Number of commands processed in parallel."""
     command: NotRequired[str]
-    """Processor time per command, from a host or to a disk."""
+    """Processor time per command. It applies to the command of a host and again to each command to a disk that follows from it, unless `disk_command` is set: a read of one disk takes it twice."""
     disk_command: NotRequired[str | None]
-    """Processor time per command to a disk. Default: that of `command`."""
+    """Processor time per command to a disk; `0 s` where the array has no processor work per disk. Default: that of `command`."""
     data_rate: NotRequired[str | None]
     """Rate at which a processor handles the data of host commands, in addition to `command`. Default: no time."""
     parity_rate: NotRequired[str | None]

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias, TypedDict
 
 from headrace.document import Engine, ScenarioSpec
 
-__all__ = ["Between", "Bottleneck", "BusiestResults", "ClosedLoad", "Comparison", "ComponentResults", "End", "IntervalResults", "LegResults", "Measured", "Method", "PhaseResults", "PhaseStreamResults", "PointResults", "PortionResults", "QuantileResults", "ResponseResults", "ResultsData", "SolutionData", "SolvedPoint", "StationLimit", "StreamPoint", "StreamResults", "StreamTheory"]
+__all__ = ["Between", "Bottleneck", "BusiestResults", "ClosedLoad", "Comparison", "ComponentResults", "End", "FormulaError", "IntervalResults", "LegResults", "Measured", "Method", "PhaseResults", "PhaseStreamResults", "PointResults", "PortionResults", "QuantileResults", "ResponseResults", "ResultsData", "SolutionData", "SolvedPoint", "StationLimit", "StreamPoint", "StreamResults", "StreamTheory"]
 
 class ResultsData(TypedDict):
     """What a run says."""
@@ -57,6 +57,8 @@ class SolutionData(TypedDict):
     """The formulas used."""
     fails: list[str]
     """The assumptions of the formulas that fail, one a sentence: without any, the answer is exact."""
+    measured: FormulaError | None
+    """Where assumptions fail, a short simulation of the scenario's own load, and the error of the formulas by it. `None` where it is not known."""
     load: float
     """The load that the scenario has: requests per second, or clients."""
     sustains_per_s: float
@@ -228,6 +230,8 @@ class ComponentResults(TypedDict):
     """Number of servers: the drives of a library, the links of a pool; 0 if it has no queue of its own."""
     utilisation: float | None
     """Share of time in which its servers were busy, for all causes; null if it has no queue of its own. For an array whose writes waited for parity locks: the share of time in which a write waited for the most contended stripe."""
+    stalled: float | None
+    """Share of time in which its servers were held by requests that waited for another component: a drive for its channel. Not part of `utilisation`; null if none waited."""
     busiest: BusiestResults | None
     """For a front and a tape library: those of its servers that are busiest and cannot be replaced by its others, if they are busier than all together."""
     portions: list[PortionResults]
@@ -253,7 +257,7 @@ class ComponentResults(TypedDict):
     state: str | None
     """State at the end of the first replication: `failed`, `degraded`, `unavailable` (more disks are out of use than the level tolerates), `rebuilding`, `lost data`; null if it works normally."""
     meters: dict[str, float | None]
-    """Further metrics of this type of component: a count, a ratio or a mean level; null if there was nothing to count. Of a drive with a cache: `read_hit_ratio`, `cached_writes`, `destages`; of a channel (`fc_loop`, `scsi_bus`, `sas`): `tenancies`, and of a loop `access_windows`; of an array with redundancy: `accesses_per_request`, with parity `full_stripe_writes`, and after a rebuild or a loss `rebuild_progress` (share of the units to rebuild), `rebuild_s` (duration) and `lost_stripes`; of an archive: `pool_hit_ratio`, `stages`, `purges`, `purged_files`, `purged_bytes`, `stored_to_tape`, `to_tape_ms` (mean time that a file was in the pool before it was stored); of a readout: `triggers`, `lost_events`, `lost_share`, `blocked_share` of the time, `blocked_triggers` and `buffered_events` on average; of an event builder: `built_events`, `lost_events`, `held_events`, `waiting_for_a_builder`, `assembling` (share of the time); of a recorder: `recorded_events`, `recorded_bytes`, `written_bytes`, `failed_writes`, `blocked_streams` (on average), `collect_ms` of a write and `write_ms` from then until it is done; of an archive's front: `held_back_by_limits` and `waiting_for_ports` (requests, on average: times the hours, job-hours lost), `held_back_share`; of its network: `inward_busy`, `outward_busy`; of its disk pool: `fill`, `waiting_for_space`; of its tape library: `mounts`, `mounts_per_access`, `most_drives_busy`, `bytes_read`, `bytes_written`, `paths_busy` (drive groups, on average), `passed_through` (mounts in a drive of another group), `back_hitches` (stops of starved drives)."""
+    """Further metrics of this type of component: a count, a ratio or a mean level; null if there was nothing to count. Of a drive with a cache: `read_hit_ratio`, `cached_writes`, `destages`; of a channel (`fc_loop`, `scsi_bus`, `sas`): `tenancies`, and of a loop `access_windows`; of an array with redundancy: `accesses_per_request`, with parity `full_stripe_writes`, and after a rebuild or a loss `rebuild_progress` (share of the units to rebuild), `rebuild_s` (duration), `rebuilt_bytes` and `lost_stripes`; of an archive: `pool_hit_ratio`, `stages`, `purges`, `purged_files`, `purged_bytes`, `stored_to_tape`, `to_tape_ms` (mean time that a file was in the pool before it was stored); of a readout: `triggers`, `lost_events`, `lost_share`, `blocked_share` of the time, `blocked_triggers` and `buffered_events` on average; of an event builder: `built_events`, `lost_events`, `held_events`, `waiting_for_a_builder`, `assembling` (share of the time); of a recorder: `recorded_events`, `recorded_bytes`, `written_bytes`, `failed_writes`, `blocked_streams` (on average), `collect_ms` of a write and `write_ms` from then until it is done; of an archive's front: `held_back_by_limits` and `waiting_for_ports` (requests, on average: times the hours, job-hours lost), `held_back_share`; of its network: `inward_busy`, `outward_busy`; of its disk pool: `fill`, `waiting_for_space`; of its tape library: `mounts`, `mounts_per_access`, `most_drives_busy`, `bytes_read`, `bytes_written`, `paths_busy` (drive groups, on average), `passed_through` (mounts in a drive of another group), `back_hitches` (stops of starved drives)."""
 
 class BusiestResults(TypedDict):
     """The servers of a component that are busiest, of those that stand in for no others: a class of ports, the drives of a group."""
@@ -298,6 +302,8 @@ class Bottleneck(TypedDict):
     """Streams that reach it; `saturates_at` assumes that all of them grow in proportion."""
     estimate: bool
     """Whether `saturates_at` is an estimate: the utilisation of caches and of drives that reorder is not proportional to the load. `headrace capacity` finds the load by simulation."""
+    uneven: str | None
+    """The stream whose load varies with time (bursts, traces, logs): headroom is that of the mean load."""
     not_proportional: str | None
     """The component whose utilisation is not proportional to the load: the bottleneck, or another on the way, which may saturate before it."""
 
@@ -307,7 +313,7 @@ class ClosedLoad(TypedDict):
     clients: int
     """Requests that they have in flight at most."""
     at_most: float | None
-    """The most that more in flight could raise throughput: until the component is always busy; `null` while a cache is filling."""
+    """The most that more in flight could raise throughput: until the component is always busy; `null` while a cache is filling, and for events, which are sent in turn."""
 
 class StreamTheory(TypedDict):
     """What theory says of one stream."""
@@ -378,6 +384,18 @@ class PointResults(TypedDict):
     """Fill level of disk pools as a share of their capacity, by path."""
     marked: dict[str, int]
     """Number of marked occurrences by `component.what`, if any: `archive.purges`."""
+
+class FormulaError(TypedDict):
+    """A short simulation of the scenario's own load, and the error of the formulas by it."""
+
+    requests: int
+    """Number of requests simulated."""
+    response_ms: float
+    """Their mean response, in ms."""
+    half_width_ms: float
+    """Half-width of its 95 % interval, in ms."""
+    error: float
+    """The formulas' mean response over the simulated one, less 1."""
 
 class StationLimit(TypedDict):
     """A group of alike components as a station."""

@@ -107,7 +107,7 @@ impl Prepared {
         range: Option<(f64, f64)>,
         progress: &Progress,
     ) -> Result<solve::Solved, Problems> {
-        let solved = solve::solve(self.plan(progress)?, range);
+        let solved = solve::solve(self.plan(progress)?, range, progress);
         solved.map_err(|problems| Problems::of(&self.tree, problems))
     }
 

@@ -1,6 +1,7 @@
 //! What theory says of a scenario, and where it cannot: each component says how it serves a load, this puts that into the formula
 //! whose assumptions hold.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use headrace_analytic::{Distribution, Mg1, fork_join};
@@ -13,6 +14,7 @@ use serde::Serialize;
 
 use crate::document::{Path, Problem};
 use crate::plan::{Plan, StreamPlan};
+use crate::solve;
 
 /// Quantiles that results carry, and what theory says of them.
 pub const SHARES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
@@ -133,10 +135,31 @@ fn overload(plan: &Plan, target: NodeId, utilisation: f64) -> Option<Problem> {
 
 /// What theory says of every stream, with its cdf at `times_ms` of each.
 pub fn predict(plan: &Plan, times_ms: &[Vec<f64>]) -> Vec<StreamTheory> {
-    let of = |(stream, times): (&StreamPlan, &Vec<f64>)| {
-        of_stream(plan, stream, times).unwrap_or_else(|fails| StreamTheory::none(stream, fails))
+    let network = OnceCell::new();
+    let of = |(at, (stream, times)): (usize, (&StreamPlan, &Vec<f64>))| {
+        of_stream(plan, stream, times)
+            .or_else(|fails| of_network(stream, at, network.get_or_init(|| solve::exact(plan))).ok_or(fails))
+            .unwrap_or_else(|fails| StreamTheory::none(stream, fails))
     };
-    plan.streams.iter().zip(times_ms).map(of).collect()
+    plan.streams.iter().zip(times_ms).enumerate().map(of).collect()
+}
+
+/// Returns the mean by the theory of networks, where all its assumptions hold.
+fn of_network(
+    stream: &StreamPlan,
+    at: usize,
+    network: &Option<(String, solve::SolvedPoint)>,
+) -> Option<StreamTheory> {
+    let (method, point) = network.as_ref()?;
+    let mean_ms = point.streams[at].response_ms?;
+    Some(StreamTheory {
+        model: method.clone(),
+        exact: true,
+        fails: None,
+        utilisation: point.utilisation.first().copied(),
+        mean_ms: Some(mean_ms),
+        ..StreamTheory::none(stream, String::new())
+    })
 }
 
 fn of_stream(plan: &Plan, stream: &StreamPlan, times_ms: &[f64]) -> Result<StreamTheory, String> {

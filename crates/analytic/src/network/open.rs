@@ -38,6 +38,18 @@ pub fn wait(servers: u32, visits: &[Visits]) -> Option<f64> {
     (idle > 0.0).then(|| until_free(servers, visits) / idle)
 }
 
+/// The wait in GI/G/1 over that in M/G/1, for arrivals that are more regular than Poisson: by the squared coefficients of variation of
+/// the time between arrivals and of service, and the utilisation (Krämer and Langenbach-Belz, "Approximate formulae for the delay in
+/// the queueing system GI/G/1", 1976).
+pub fn regularity(arrivals_cv2: f64, service_cv2: f64, utilisation: f64) -> f64 {
+    let both = arrivals_cv2 + service_cv2;
+    if arrivals_cv2 >= 1.0 || both == 0.0 || utilisation == 0.0 {
+        return 1.0;
+    }
+    let (idle, odd) = (1.0 - utilisation, 1.0 - arrivals_cv2);
+    both / (1.0 + service_cv2) * libm::exp(-2.0 * idle * odd * odd / (3.0 * utilisation * both))
+}
+
 /// The share of arrivals that wait in M/M/c at this work (Erlang's C), by the recursion of his B.
 fn waits(servers: u32, work: f64) -> f64 {
     let lost = (1..=servers).fold(1.0, |lost, many| work * lost / (f64::from(many) + work * lost));

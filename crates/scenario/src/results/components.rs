@@ -11,6 +11,7 @@ use super::{SATURATED, filling};
 use crate::plan::{Plan, StreamPlan};
 use crate::record::MeterReading;
 use crate::run::{End, MeterKind, Outcome};
+use crate::solve;
 
 /// What a run says of one component.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -74,7 +75,7 @@ pub struct ComponentResults {
     /// drive with a cache: `read_hit_ratio`, `cached_writes`, `destages`; of a channel (`fc_loop`, `scsi_bus`, `sas`):
     /// `tenancies`, and of a loop `access_windows`; of an array with redundancy: `accesses_per_request`, with parity
     /// `full_stripe_writes`, and after a rebuild or a loss `rebuild_progress` (share of the units to rebuild), `rebuild_s`
-    /// (duration) and `lost_stripes`; of an archive: `pool_hit_ratio`, `stages`, `purges`, `purged_files`, `purged_bytes`,
+    /// (duration), `rebuilt_bytes` and `lost_stripes`; of an archive: `pool_hit_ratio`, `stages`, `purges`, `purged_files`, `purged_bytes`,
     /// `stored_to_tape`, `to_tape_ms` (mean time that a file was in the pool before it was stored); of a readout: `triggers`,
     /// `lost_events`, `lost_share`, `blocked_share` of the time, `blocked_triggers` and `buffered_events` on average; of an event
     /// builder: `built_events`, `lost_events`, `held_events`, `waiting_for_a_builder`, `assembling` (share of the time); of a
@@ -139,9 +140,11 @@ pub struct Bottleneck {
     pub closed: Option<ClosedLoad>,
     /// Streams that reach it; `saturates_at` assumes that all of them grow in proportion.
     pub streams: Vec<String>,
-    /// Whether `saturates_at` is an estimate: the utilisation of caches and of drives that reorder is not proportional to the
+    /// True if `saturates_at` is an estimate: the utilisation of caches and of drives that reorder is not proportional to the
     /// load. `headrace capacity` finds the load by simulation.
     pub estimate: bool,
+    /// The stream whose load varies with time (bursts, traces, logs): headroom is that of the mean load.
+    pub uneven: Option<String>,
     /// The component whose utilisation is not proportional to the load: the bottleneck, or another on the way, which may saturate
     /// before it.
     #[schemars(extend("x-unit" = "path"))]
@@ -153,7 +156,8 @@ pub struct Bottleneck {
 pub struct ClosedLoad {
     /// Requests that they have in flight at most.
     pub clients: u64,
-    /// The most that more in flight could raise throughput: until the component is always busy; `null` while a cache is filling.
+    /// The most that more in flight could raise throughput: until the component is always busy; `null` while a cache is filling,
+    /// and for events, which are sent in turn.
     #[schemars(extend("x-unit" = "ratio"))]
     pub at_most: Option<f64>,
 }
@@ -277,10 +281,11 @@ pub(super) fn bottleneck(
     let headroom = match () {
         () if never_idle => kept_up.filter(|_| saturated),
         () if falls_behind(plan, outcomes) || filling => None,
-        () => Some(1.0 / utilisation),
+        () => Some(destaging_headroom(plan, busiest).unwrap_or(0.0).max(1.0 / utilisation)),
     };
-    let at_most = (!filling).then(|| 1.0 / utilisation.min(1.0));
+    let at_most = (!filling && !sends_in_turn(plan, id)).then(|| 1.0 / utilisation.min(1.0));
     let not_proportional = not_proportional(plan, id);
+    let uneven = reaching(plan, id).find(|(_, stream)| varies(stream)).map(|(_, stream)| stream.name.clone());
     let is_stuck = outcomes.iter().any(|outcome| outcome.end == End::Idle);
     Some(Bottleneck {
         component: busiest.path.clone(),
@@ -294,9 +299,29 @@ pub(super) fn bottleneck(
         saturates_at: headroom.filter(|_| open && !is_stuck),
         closed: clients(plan, id).map(|clients| ClosedLoad { clients, at_most }),
         streams: reaching(plan, id).map(|(_, stream)| stream.name.clone()).collect(),
-        estimate: is_limit(plan, id) || not_proportional.is_some(),
+        estimate: is_limit(plan, id) || not_proportional.is_some() || uneven.is_some(),
+        uneven,
         not_proportional: not_proportional.map(|id| plan.graph.nodes[id.index()].path.clone()),
     })
+}
+
+/// Returns true if the rate of a stream varies with time.
+fn varies(stream: &StreamPlan) -> bool {
+    use headrace_workload::ArrivalSpec::{Bursty, Log, Replay};
+    stream.is_open() && matches!(stream.spec.arrivals, Bursty { .. } | Replay(_) | Log(_))
+}
+
+/// Returns true if something behind a component sends in turn: events wait for their turn where no port is busy.
+fn sends_in_turn(plan: &Plan, id: NodeId) -> bool {
+    let reached = reaching(plan, id).flat_map(|(_, stream)| plan.graph.reached(stream.target));
+    reached.into_iter().any(|id| plan.graph.view(id).features().sends_in_turn)
+}
+
+/// The headroom by theory of a drive that destages while it is idle: with more load it writes more in one go, so its utilisation says
+/// little. None for any other component.
+fn destaging_headroom(plan: &Plan, busiest: &ComponentResults) -> Option<f64> {
+    busiest.utilisation_by_cause.get(Cause::Destage.name()).filter(|_| busiest.kind == "disk")?;
+    solve::multiple(plan).filter(|(component, _)| *component == busiest.group).map(|(_, times)| times)
 }
 
 /// The clients whose requests come to a component; none where requests of others come there too.

@@ -2,7 +2,8 @@
 
 use headrace_stats::{Interval, Method};
 use headrace_trace::Replay;
-use headrace_units::Nanos;
+use headrace_units::{Nanos, PerSecond};
+use headrace_workload::ArrivalSpec;
 
 use super::components::falls_behind;
 use super::{Bottleneck, StreamResults, filling, is_complete};
@@ -33,6 +34,7 @@ pub(super) fn of(
     notes.extend(streams.iter().filter_map(untrusted));
     notes.extend(of_few(outcomes.len()));
     notes.extend(limits(bottleneck));
+    notes.extend(bursts(plan, bottleneck));
     notes.extend(behind(plan, outcomes, bottleneck));
     notes.extend(filling::note(plan, outcomes));
     notes.extend(of_components(plan));
@@ -201,14 +203,34 @@ fn limits(bottleneck: Option<&Bottleneck>) -> Option<String> {
             of.what.as_ref().map_or_else(String::new, |what| format!(" ({what})"))
         )),
         (false, Some(_)) if of.estimate => {
-            let why = match of.not_proportional.as_ref().filter(|varies| **varies != of.component) {
-                Some(varies) => format!("{varies} may saturate before {}", of.component),
-                None => format!("the utilisation of {} is not proportional to the load", of.component),
+            let other = of.not_proportional.as_ref().filter(|varies| **varies != of.component);
+            let why = match (other, &of.uneven) {
+                (Some(varies), _) => format!("{varies} may saturate before {}", of.component),
+                (None, Some(stream)) if of.not_proportional.is_none() => {
+                    format!("it is that of the mean load, and the load of {stream} varies with time")
+                }
+                _ => format!("the utilisation of {} is not proportional to the load", of.component),
             };
             Some(format!("headroom is an estimate: {why}; `headrace capacity` finds the sustainable load"))
         }
         _ => None,
     }
+}
+
+/// That the bursts of a stream are more than the bottleneck sustains.
+fn bursts(plan: &Plan, bottleneck: Option<&Bottleneck>) -> Option<String> {
+    let of = bottleneck?;
+    let (times, name) = of.saturates_at.zip(of.uneven.as_ref())?;
+    let stream = plan.streams.iter().find(|stream| stream.name == *name)?;
+    let ArrivalSpec::Bursty { burst, .. } = &stream.spec.arrivals else { return None };
+    let sustained = stream.spec.arrivals.mean_rate()? * times;
+    (burst.get() > sustained).then(|| {
+        format!(
+            "bursts of {name} come at {burst}, more than the {} that {} sustains: queues grow while they last",
+            PerSecond(sustained),
+            of.component
+        )
+    })
 }
 
 /// Requests that pile up though no component is always busy.

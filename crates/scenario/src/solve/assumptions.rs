@@ -7,11 +7,10 @@ use super::{closed, network};
 use crate::plan::StreamPlan;
 use crate::theory::{independent, not_poisson};
 
-/// The assumptions that fail.
+/// Returns all assumptions that fail, each once, those that fail by little last.
 pub fn that_fail(network: &QueueNetwork) -> Vec<String> {
-    let rooms =
-        network.streams.iter().flat_map(|(_, demands)| demands.iter().filter_map(|d| d.fails.clone()));
-    let mut fails: Vec<String> = rooms.collect();
+    let demands = || network.streams.iter().flat_map(|(_, demands)| demands);
+    let mut fails: Vec<String> = demands().flat_map(|demand| demand.fails.clone()).collect();
     let streams: Vec<&StreamPlan> = network.streams.iter().map(|(stream, _)| *stream).collect();
     fails.extend(
         streams
@@ -28,6 +27,7 @@ pub fn that_fail(network: &QueueNetwork) -> Vec<String> {
             "the exact recursion is feasible: linearizer is used instead (usually within 1 %)".to_owned(),
         );
     }
+    fails.extend(demands().filter_map(|demand| demand.mild).map(str::to_owned));
     let mut told: Vec<String> = Vec::new();
     fails.retain(|one| {
         !told.contains(one) && {

@@ -6,6 +6,7 @@
 
 mod assumptions;
 mod closed;
+mod error;
 mod limits;
 mod loads;
 mod messages;
@@ -19,7 +20,9 @@ use serde::Serialize;
 
 use crate::document::{Path, Problem};
 use crate::plan::Plan;
+use crate::progress::Progress;
 
+pub use error::FormulaError;
 use network::QueueNetwork;
 
 /// What formulas say of a scenario.
@@ -33,6 +36,9 @@ pub struct Solved {
     pub method: String,
     /// The assumptions of the formulas that fail, one a sentence: without any, the answer is exact.
     pub fails: Vec<String>,
+    /// Where assumptions fail, a short simulation of the scenario's own load, and the error of the formulas by it. `None` where it is
+    /// not known.
+    pub measured: Option<FormulaError>,
     /// The load that the scenario has: requests per second, or clients.
     pub load: f64,
     /// The maximum number of requests per second that the system can answer, at the scenario's mix of streams.
@@ -120,7 +126,7 @@ impl Between {
 ///
 /// # Errors
 /// It is no network of queues: which assumption fails, stream by stream.
-pub fn solve(plan: &Plan, range: Option<(f64, f64)>) -> Result<Solved, Vec<Problem>> {
+pub fn solve(plan: &Plan, range: Option<(f64, f64)>, progress: &Progress) -> Result<Solved, Vec<Problem>> {
     let network = QueueNetwork::of(plan)?;
     let (own, open) = (network.load(), network.is_open());
     let stations = limits::of(&network, &network.mix());
@@ -138,19 +144,41 @@ pub fn solve(plan: &Plan, range: Option<(f64, f64)>) -> Result<Solved, Vec<Probl
         }
         same
     });
+    let (fails, at_own) = (assumptions::that_fail(&network), point(&network, &stations, own));
+    let measured = if fails.is_empty() { None } else { error::measured(plan, &at_own, progress) };
     let mut solved = Solved {
         answer: String::new(),
         open,
         method: network.method(),
-        fails: assumptions::that_fail(&network),
+        fails,
+        measured,
         load: own,
         sustains_per_s,
         knee_clients,
         stations,
         points,
     };
-    solved.answer = words::answer(&solved, &point(&network, &solved.stations, own));
+    solved.answer = words::answer(&solved, &at_own);
     Ok(solved)
+}
+
+/// Returns the component that saturates first by the formulas, and the multiple of an open scenario's own load at which it does.
+pub fn multiple(plan: &Plan) -> Option<(String, f64)> {
+    let network = QueueNetwork::of(plan).ok().filter(QueueNetwork::is_open)?;
+    let first = limits::of(&network, &network.mix()).into_iter().next()?;
+    Some((first.component, first.saturates_at_per_s / network.load()))
+}
+
+/// Returns the formulas and their answer at the scenario's own load, where all their assumptions hold. `None` also where
+/// requests are spread over several components: their parts are joined by approximations, which cost more than many a run.
+pub fn exact(plan: &Plan) -> Option<(String, SolvedPoint)> {
+    let mut reached = plan.streams.iter().flat_map(|stream| plan.graph.reached(stream.target));
+    if reached.any(|id| plan.graph.view(id).features().spreads) {
+        return None;
+    }
+    let network = QueueNetwork::of(plan).ok()?;
+    let holds = !plan.has_phases() && assumptions::that_fail(&network).is_empty();
+    holds.then(|| (network.method(), point(&network, &limits::of(&network, &network.mix()), network.load())))
 }
 
 fn point(network: &QueueNetwork, stations: &[StationLimit], load: f64) -> SolvedPoint {

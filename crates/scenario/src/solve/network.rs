@@ -59,6 +59,8 @@ pub struct Asked {
     pub distribution: Distribution,
     /// Number of visits in parallel, at several such queues.
     pub parallelism: f64,
+    /// The squared coefficient of variation of the time between visits.
+    pub arrivals_cv2: f64,
     /// The visits of each rank and their distributions; the smallest rank is served first.
     pub ranks: Vec<(u32, f64, Distribution)>,
 }
@@ -286,6 +288,7 @@ fn asked(at: (NodeId, Option<&str>), priority: u8, demands: &[Demand]) -> Option
         here.iter().map(|(_, demand)| (demand.visits / visits, demand.distribution.clone())).collect(),
     );
     let path = sum(|demand| demand.work_ms() / demand.parallelism);
+    let arrivals_cv2 = sum(|demand| demand.visits * demand.arrivals_cv2) / visits;
     let rank = |order: QueueOrder| match order {
         QueueOrder::FirstCome | QueueOrder::Apart => 0,
         QueueOrder::Urgent => u32::from(priority),
@@ -295,7 +298,7 @@ fn asked(at: (NodeId, Option<&str>), priority: u8, demands: &[Demand]) -> Option
         .iter()
         .map(|(order, demand)| (rank(*order), demand.visits, demand.distribution.clone()))
         .collect();
-    Some(Asked { visits, distribution, parallelism: sum(Demand::work_ms) / path, ranks })
+    Some(Asked { visits, distribution, parallelism: sum(Demand::work_ms) / path, arrivals_cv2, ranks })
 }
 
 /// Every component works when the run begins: formulas know the system before its first fault alone.

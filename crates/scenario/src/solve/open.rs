@@ -1,6 +1,6 @@
 //! Open networks: requests come at a rate, and each queue is on its own.
 
-use headrace_analytic::network::open::{Visits, wait};
+use headrace_analytic::network::open::{Visits, regularity, wait};
 use headrace_analytic::network::priority;
 use headrace_analytic::{Distribution, Mg1};
 
@@ -73,7 +73,19 @@ fn waits(network: &QueueNetwork, queue: &ServiceQueue, rates: &[f64]) -> Vec<Opt
         asked.as_ref().map(|asked| longer(visits(rate * asked.visits / queues, &asked.distribution), held))
     };
     let all: Vec<Visits> = rates.iter().zip(&queue.asked).filter_map(visits).collect();
-    vec![wait(servers, &all); rates.len()]
+    let regular = if servers == 1 { regular(queue, rates, &together(&all)) } else { 1.0 };
+    vec![wait(servers, &all).map(|wait| wait * regular); rates.len()]
+}
+
+/// The share of the wait that is left where visits come more regularly than at random.
+fn regular(queue: &ServiceQueue, rates: &[f64], all: &Visits) -> f64 {
+    let of_stream = |(rate, asked): (&f64, &Option<Asked>)| {
+        asked.as_ref().map(|asked| (rate * asked.visits, asked.arrivals_cv2))
+    };
+    let each = || rates.iter().zip(&queue.asked).filter_map(of_stream);
+    let visits: f64 = each().map(|(visits, _)| visits).sum();
+    let cv2 = each().map(|(visits, cv2)| visits * cv2).sum::<f64>() / visits;
+    regularity(cv2, all.square / (all.mean * all.mean) - 1.0, all.rate * all.mean)
 }
 
 fn visits(rate: f64, distribution: &Distribution) -> Visits {

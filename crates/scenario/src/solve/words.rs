@@ -6,7 +6,8 @@ use super::{Solved, SolvedPoint, StationLimit};
 
 /// What the system does at its own load, what limits it, and what would next.
 pub fn answer(solved: &Solved, own: &SolvedPoint) -> String {
-    let sentences = [at_own_load(solved, own), limit(solved, own), next(solved), knee(solved)];
+    let sentences =
+        [at_own_load(solved, own), error(solved, own), limit(solved, own), next(solved), knee(solved)];
     sentences.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
@@ -45,6 +46,27 @@ fn at_own_load(solved: &Solved, own: &SolvedPoint) -> Option<String> {
         true => format!("{load}: mean response {about}{response}."),
         false => format!("{load}: {about}{}/s, mean response {about}{response}.", rate(throughput)),
     })
+}
+
+/// By how much the response is off where assumptions fail.
+fn error(solved: &Solved, own: &SolvedPoint) -> Option<String> {
+    if solved.fails.is_empty() || own.response_ms.is_none() {
+        return None;
+    }
+    let Some(measured) = &solved.measured else {
+        return Some(
+            "Assumptions fail, and a short simulation does not tell by how much that is off.".to_owned(),
+        );
+    };
+    let (response, half) =
+        (Nanos::from_ms(measured.response_ms), measured.half_width_ms / measured.response_ms);
+    let side = if measured.error < 0.0 { "below" } else { "above" };
+    Some(format!(
+        "Assumptions fail: that is {:.1} % {side} a simulation of {} requests, {response} ± {:.1} %.",
+        measured.error.abs() * 100.0,
+        rate(measured.requests as f64),
+        half * 100.0
+    ))
 }
 
 fn limit(solved: &Solved, own: &SolvedPoint) -> Option<String> {

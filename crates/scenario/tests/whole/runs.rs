@@ -515,3 +515,97 @@ proptest! {
         }
     }
 }
+
+/// Bursts beyond saturation: the mean load leaves headroom, which is an estimate, and a note says what bursts do.
+#[test]
+fn headroom_of_bursts_is_an_estimate() {
+    let found = with(
+        "
+system: {d: {type: station, service: {exponential: 3 ms}}}
+workload: {readers: {to: d, arrivals: {bursty: {calm: 50 /s, burst: 400 /s, calm_for: 10 s, burst_for: 2 s}}}}
+run: {requests: 50000}
+",
+        &[],
+        1,
+    );
+    let bottleneck = found.bottleneck.unwrap();
+    assert!(bottleneck.estimate && bottleneck.uneven.as_deref() == Some("readers"), "{bottleneck:?}");
+    assert!(found.answer.contains("(estimate)"), "{}", found.answer);
+    let says = |words: &str| found.notes.iter().any(|note| note.contains(words));
+    assert!(says("the load of readers varies with time"), "{:?}", found.notes);
+    assert!(says("bursts of readers come at 400 /s, more than the "), "{:?}", found.notes);
+}
+
+/// A drive with a write-back cache destages one write at a time while it is idle, and many in one go under load: its headroom is what it
+/// sustains with a write always waiting.
+#[test]
+fn headroom_of_a_drive_that_destages_while_idle_is_what_it_sustains() {
+    let run = |arrivals: &str| {
+        with(
+            &format!(
+                "
+system: {{d: {{type: disk, device: samsung-hd103uj, positioning: mechanical}}}}
+workload: {{w: {{to: d, arrivals: {{{arrivals}}}, op: write, size: 4 KiB}}}}
+run: {{requests: 20000}}
+"
+            ),
+            &[],
+            1,
+        )
+    };
+    let sustained = run("closed: {depth: 2}").streams[0].requests_per_s;
+    let bottleneck = run("poisson: 30 /s").bottleneck.unwrap();
+    let found = bottleneck.saturates_at.unwrap() * 30.0;
+    assert!((found / sustained - 1.0).abs() < 0.1, "{found} for {sustained}");
+    assert!(bottleneck.estimate, "{bottleneck:?}");
+}
+
+/// A disk whose capacity is shrunk has fewer tracks, not shorter ones: data passes as fast.
+#[test]
+fn a_shrunk_disk_is_as_fast() {
+    let mean = |device: &str| {
+        with(
+            &format!(
+                "
+system: {{d: {{type: disk, device: {device}, positioning: mechanical}}}}
+workload: {{r: {{to: d, arrivals: {{closed: {{depth: 1}}}}, size: 4 MiB}}}}
+run: {{requests: 5000}}
+"
+            ),
+            &[],
+            1,
+        )
+        .streams[0]
+            .response
+            .mean_ms
+    };
+    let whole = mean("seagate-st18000nm000j");
+    let shrunk = mean("{like: seagate-st18000nm000j, capacity: 60 GB}");
+    assert!((shrunk / whole - 1.0).abs() < 0.1, "{shrunk} for {whole}");
+}
+
+/// A controller's `command` counts twice, which is said unless `disk_command` is set.
+#[test]
+fn a_command_of_a_controller_counts_for_host_and_disk() {
+    let run = |controller: &str| {
+        with(
+            &format!(
+                "
+parts: {{d: {{type: station, service: {{exponential: 2 ms}}, capacity: 1 GiB}}}}
+system:
+  raid: {{type: controller, command: 1 ms{controller}}}
+  v: {{type: array, level: raid0, of: d, disks: 4, stripe_unit: 64 KiB, controllers: [raid]}}
+workload: {{r: {{to: v, arrivals: {{poisson: 100 /s}}, size: 4 KiB}}}}
+run: {{requests: 20000}}
+"
+            ),
+            &[],
+            1,
+        )
+    };
+    let (both, once) = (run(""), run(", disk_command: 0 s"));
+    let busy = |found: &Results| found.components[0].utilisation.unwrap();
+    assert!((busy(&both) / busy(&once) - 2.0).abs() < 0.02, "{} {}", busy(&both), busy(&once));
+    let says = |found: &Results| found.notes.iter().any(|note| note.contains("again to each disk command"));
+    assert!(says(&both) && !says(&once), "{:?}", both.notes);
+}

@@ -514,7 +514,7 @@ workload: {{u: {{to: d, arrivals: {{poisson: {rate} /s}}}}}}
     }
 }
 
-/// Reads that take turns at the copies of a mirror wait for less long than the formula says, which names the assumption.
+/// Reads come to the copies of a mirror in turn: every third of a Poisson stream, whose wait Krämer and Langenbach-Belz approximate.
 #[test]
 fn reads_of_a_mirror_take_turns() {
     let text = "
@@ -523,10 +523,93 @@ system: {v: {type: array, level: raid1, of: d, disks: 3}}
 workload: {u: {to: v, arrivals: {poisson: 240 /s}, size: 8 KiB}}
 ";
     let solved = solved(text, None);
-    assert!(solved.fails.iter().any(|fails| fails.contains("shared out among copies")), "{:?}", solved.fails);
+    assert!(solved.fails.iter().any(|fails| fails.contains("to copies in turn")), "{:?}", solved.fails);
     let own = solved.points.iter().find(|point| point.own).unwrap();
     let (mean, half) = simulated(text, own)[0];
-    assert!(mean + half < own.response_ms.unwrap(), "{mean} ± {half}");
+    assert!((mean - own.response_ms.unwrap()).abs() < half + 0.02 * mean, "{mean} ± {half}: {own:?}");
+}
+
+/// The caveat of a disk does not displace that of its array, which is graver and comes first; and the error is measured.
+#[test]
+fn all_assumptions_that_fail_are_kept_the_gravest_first() {
+    let text = "
+parts: {d: {type: disk, device: seagate-st3500630ns, positioning: addressed}}
+system: {v: {type: array, level: raid1, of: d, disks: 2}}
+workload: {r: {to: v, size: 16 KiB, arrivals: {poisson: 110 /s}}}
+";
+    let solved = solved(text, None);
+    let [first, last] = &solved.fails[..] else { panic!("{:?}", solved.fails) };
+    assert!(
+        first.contains("to copies in turn") && last.contains("one seek begins where"),
+        "{:?}",
+        solved.fails
+    );
+    let own = solved.points.iter().find(|point| point.own).unwrap();
+    let (mean, half) = simulated(text, own)[0];
+    let found = own.response_ms.unwrap();
+    assert!((found - mean).abs() < half + 0.05 * mean, "{found} for {mean} ± {half}");
+    let measured = solved.measured.expect("20,000 requests tell");
+    assert!((measured.response_ms - mean).abs() < half + measured.half_width_ms, "{measured:?} for {mean}");
+    assert!((measured.error - (found / measured.response_ms - 1.0)).abs() < 1e-12, "{measured:?}");
+    assert!(solved.answer.contains("Assumptions fail: that is "), "{}", solved.answer);
+}
+
+/// A drive that is simulated in full sustains what it does with a command always waiting: its interface and the read-ahead that it owes
+/// count, 47/s where an independent disk would do 83/s.
+#[test]
+fn a_mechanical_disk_sustains_what_it_does_with_commands_waiting() {
+    let text = |arrivals: &str| {
+        format!(
+            "
+system: {{t: {{type: disk, device: quantum-atlas-10k, positioning: mechanical}}}}
+workload: {{a: {{to: t, size: 64 KiB, arrivals: {{{arrivals}}}}}}}
+run: {{requests: 20000}}
+"
+        )
+    };
+    let open = solved(&text("poisson: 40 /s"), None);
+    let options = Options { theory: false, ..Options::default() };
+    let busy =
+        simulate(&text("closed: {depth: 2}"), "test.yaml", &[], &options, &Progress::default()).unwrap();
+    let rate = busy.results.streams[0].requests_per_s;
+    assert!((open.sustains_per_s / rate - 1.0).abs() < 0.02, "{} for {rate}", open.sustains_per_s);
+    assert!(open.fails[0].contains("service depends on what the drive did before"), "{:?}", open.fails);
+}
+
+/// Parts of 100 kB over units of 64 KiB come in hundreds of pairs of sizes, each with a law of its own: few stand for all.
+#[test]
+fn many_pairs_of_sizes_are_few_laws() {
+    let text = "
+parts: {d: {type: disk, device: quantum-atlas-10k, positioning: coupled}}
+system: {t: {type: array, level: raid5, of: d, disks: 4, stripe_unit: 64 KiB, failed: [1]}}
+workload: {a: {to: t, op: {reads: 70 %}, size: 100 kB, arrivals: {poisson: 1 /s}}}
+";
+    let solved = solved(text, Some((1.0, 1.0)));
+    let (mean, half) = simulated(text, &solved.points[0])[0];
+    let found = solved.points[0].response_ms.unwrap();
+    assert!((found - mean).abs() < 2.0 * half + 0.05 * mean, "{found} for {mean} ± {half}");
+}
+
+/// `run` knows what `solve` does: M/M/4, clients of several clerks.
+#[test]
+fn a_run_has_the_theory_of_networks() {
+    for arrivals in ["poisson: 350 /s", "closed: {depth: 6, think: {exponential: 5 ms}}"] {
+        let text = format!(
+            "
+system: {{clerks: {{type: station, servers: 4, service: {{exponential: 10 ms}}}}}}
+workload: {{users: {{to: clerks, arrivals: {{{arrivals}}}}}}}
+"
+        );
+        let solved = solved(&text, None);
+        let own = solved.points.iter().find(|point| point.own).unwrap();
+        let found = simulate(&text, "test.yaml", &[], &Options::default(), &Progress::default()).unwrap();
+        let theory = &found.results.theory[0];
+        let (by_run, by_solve) = (theory.mean_ms.unwrap(), own.response_ms.unwrap());
+        assert!(theory.exact && (by_run / by_solve - 1.0).abs() < 1e-12, "{theory:?}");
+        let response = &found.results.streams[0].response;
+        let off = (response.mean_ms - theory.mean_ms.unwrap()).abs();
+        assert!(off < 2.0 * response.half_width_ms.unwrap(), "{off}: {theory:?}");
+    }
 }
 
 /// Four places, each held for 10 ms, answer 400/s, whoever waits outside: 64 clients wait 160 ms. And more than 400/s cannot be answered.

@@ -223,7 +223,9 @@ impl Probe for Front<'_> {
             visits: waits.count(),
             waited: waits.sum_ns(),
             served: services.count(),
-            service: services.sum_ns(), ..Activity::default() })
+            service: services.sum_ns(),
+            ..Activity::default()
+        })
     }
 
     fn portions(&self, now: Nanos) -> Vec<Portion> {

@@ -20,6 +20,8 @@ pub struct Features {
     pub discards: bool,
     /// Its servers are places that requests hold while others serve them, such as those of a queue depth.
     pub is_limit: bool,
+    /// What is sent through it is sent in turn, and waits for its turn where no server is busy.
+    pub sends_in_turn: bool,
     /// True if it can change during a run without a fault: a disk that failed before is rebuilt.
     pub changes: bool,
     /// Maximum number of ports, where each array on it takes one for itself and one for each of its disks.
@@ -40,6 +42,7 @@ impl Default for Features {
             has_priorities: false,
             discards: false,
             is_limit: false,
+            sends_in_turn: false,
             changes: false,
             most_ports: None,
             sector: None,
@@ -173,8 +176,13 @@ pub struct Demand {
     pub distribution: Distribution,
     /// Number of visits of one request that run in parallel at several such nodes: the request waits for one of them.
     pub parallelism: f64,
-    /// An assumption of the formulas that fails here.
-    pub fails: Option<String>,
+    /// The squared coefficient of variation of the time between visits: 1 where they come at random (Poisson), less where they
+    /// come more regularly.
+    pub arrivals_cv2: f64,
+    /// The assumptions of the formulas that fail here.
+    pub fails: Vec<String>,
+    /// An assumption that fails by so little that the formula is still an approximation.
+    pub mild: Option<&'static str>,
     /// The message that the visit is part of, by its route and its number there: a message is in all its ports at once.
     pub message: Option<(NodeId, u32)>,
     /// Name of one of several queues of the node; `None` if it has one.
@@ -235,7 +243,9 @@ impl Demand {
             visits: 1.0,
             distribution,
             parallelism: 1.0,
-            fails: None,
+            arrivals_cv2: 1.0,
+            fails: Vec::new(),
+            mild: None,
             message: None,
             station: None,
             holds: None,

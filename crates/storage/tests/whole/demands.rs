@@ -94,20 +94,21 @@ fn the_link_carries_every_part() {
     assert!((queue.work_ms() - 2.0).abs() < 1e-6, "{queue:?}");
     let alone = on_wire.iter().map(|demand| demand.work_ms() / demand.parallelism).sum::<f64>();
     assert!((alone - 4.0).abs() < 1e-6, "both cross one after the other, the latencies together: {alone}");
-    assert!(latency.server == ServiceKind::Delay && queue.fails.is_some());
+    assert!(latency.server == ServiceKind::Delay && !queue.fails.is_empty());
 }
 
-/// A sampled disk takes 0.1 ms, 4.17 ms of latency, a seek of some 8 ms and the transfer; a turning platter has no distribution.
+/// A disk whose seeks are sampled takes 0.1 ms, 4.17 ms of latency, a seek of some 8 ms and the transfer. One that is simulated in full
+/// takes what the drive takes between random commands, the same each time it is asked, and says that this is not all.
 #[test]
-fn a_sampled_disk_has_its_mean_service_and_a_turning_one_has_none() {
+fn a_disk_has_its_mean_service() {
     let found = demands(&disk("independent"), &reads(1)).unwrap();
     assert!((11.0..16.0).contains(&found[0].1.work_ms()), "{}", found[0].1.work_ms());
     let turning = demands(&disk("mechanical"), &reads(1)).unwrap();
-    assert!(
-        (turning[0].1.work_ms() / found[0].1.work_ms() - 1.0).abs() < 1e-9,
-        "as if nothing before it mattered"
-    );
-    assert!(turning[0].1.fails.as_ref().unwrap().contains("the platter of `target` turns"));
+    let ratio = turning[0].1.work_ms() / found[0].1.work_ms();
+    assert!((0.9..1.5).contains(&ratio), "seeks, latency and transfer, and the interface: {ratio}");
+    let again = demands(&disk("mechanical"), &reads(1)).unwrap();
+    assert_eq!(turning[0].1.work_ms(), again[0].1.work_ms());
+    assert!(turning[0].1.fails[0].contains("of `target` they are not"));
     let sequential = Load { uniform: false, ..reads(1) };
     let why = demands(&disk("mechanical"), &sequential).unwrap_err();
     assert!(why.contains("every address is equally likely"), "{why}");
@@ -163,11 +164,7 @@ fn rotating_parity_loads_disks_alike() {
     let works: Vec<f64> = queues(&found).into_iter().map(|(_, work)| work).collect();
     assert_eq!(works.len(), 5);
     assert!(works.iter().all(|work| (work / works[0] - 1.0).abs() < 1e-9), "{works:?}");
-    assert!(
-        found
-            .iter()
-            .any(|(_, demand)| demand.fails.as_ref().is_some_and(|fails| fails.contains("same parity")))
-    );
+    assert!(found.iter().any(|(_, demand)| demand.fails.iter().any(|fails| fails.contains("same parity"))));
 }
 
 /// A loop of five ports carries each access in two tenancies: of the command, and of data and status.
@@ -187,7 +184,7 @@ fn a_loop_carries_every_access() {
     for (demand, access) in held.iter().zip(access) {
         let work = demand.work_ms();
         assert!((work / (2.0 * access) - 1.0).abs() < 1e-6, "{work} ms, by hand {}", 2.0 * access);
-        assert!(demand.fails.is_some());
+        assert!(!demand.fails.is_empty());
     }
 }
 

@@ -233,7 +233,9 @@ impl Probe for EventBuilder<'_> {
             waited: counts.waited.get(),
             served: counts.received.get(),
             service: counts.busy.get().max(assembling),
-            away: 0, ..Activity::default() })
+            away: 0,
+            ..Activity::default()
+        })
     }
 
     fn events(&self) -> Option<EventBooks> {

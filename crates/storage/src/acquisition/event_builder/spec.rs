@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::component::{Spec, Theory};
 use crate::core::graph::{Copies, Lowering, Resolved};
+use crate::core::theory::Features;
 use crate::fabric::wire::{FrameSpec, Preset, Wire, WireFields};
 
 /// Event building by global data concentrators, the builders: all sub-events of an event are sent to the same builder. A transfer
@@ -120,4 +121,8 @@ impl EventBuilderSpec {
     }
 }
 
-impl Theory for EventBuilderPlan {}
+impl Theory for EventBuilderPlan {
+    fn features(&self) -> Features {
+        Features { sends_in_turn: true, ..Features::default() }
+    }
+}

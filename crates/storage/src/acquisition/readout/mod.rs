@@ -282,7 +282,9 @@ impl Probe for Readout<'_> {
             waited: blocked.area(now),
             served: done * servers,
             service: busy,
-            away: 0, ..Activity::default() })
+            away: 0,
+            ..Activity::default()
+        })
     }
 
     fn events(&self) -> Option<EventBooks> {

@@ -19,7 +19,9 @@ impl Probe for TapeLibrary<'_> {
             waited: waits.sum_ns(),
             served: services.count(),
             service: services.sum_ns(),
-            away: (0..self.spec.groups.len()).map(|group| drives.waited_and_away(group).1).sum(), ..Activity::default() })
+            away: (0..self.spec.groups.len()).map(|group| drives.waited_and_away(group).1).sum(),
+            ..Activity::default()
+        })
     }
 
     fn portions(&self, now: Nanos) -> Vec<Portion> {

@@ -90,23 +90,24 @@ fn of_station(spec: &TapeLibrarySpec, view: View, station: &DrivePool) -> Vec<De
     };
     let arms = format!("arms{of}");
     let held = Demand {
-        fails: apart(spec, view),
+        fails: apart(spec, view).into_iter().collect(),
         station: (!of.is_empty()).then(|| format!("drives{of}")),
         // The arm is waited for to bring the cartridge, and to put it away.
         holds: Some((arms.clone(), 2.0 * mounts)),
         ..Demand::one(view.id(), queue(station.drives), held(station, mount_ms + away_ms)).times(*share, 1.0)
     };
     // A drive puts its cartridge away after the answer, which is no part of the response.
-    let after = Demand { fails: evicted(spec, view), ..fixed(away_ms).times(-1.0, 1.0) };
+    let after =
+        Demand { fails: evicted(spec, view).into_iter().collect(), ..fixed(away_ms).times(-1.0, 1.0) };
     if spec.robot_move.0 == 0 || *mounts == 0.0 {
         return vec![held, after];
     }
     let moves = Demand {
         station: Some(arms),
-        fails: Some(format!(
+        fails: vec![format!(
             "arms of `{}` are free when drives need them: waits for them are part of responses and utilisation, not of the most that is sustained",
             view.path()
-        )),
+        )],
         // Only the wait of the first of the two is part of the response, and the moves are part of the mount.
         ..Demand::one(view.id(), queue(station.arms), Distribution::Fixed(spec.robot_move.ms()))
             .times(2.0 * share * mounts, 2.0)

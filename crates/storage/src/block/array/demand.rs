@@ -82,11 +82,10 @@ type VisitKey = Option<(bool, usize)>;
 /// The accesses of a request cross the way to the disks as if all of them came at once.
 fn path_transfer(path: View, load: &Load, patterns: &[AccessPattern]) -> Result<Vec<Demand>, String> {
     let mut held: BTreeMap<(NodeId, VisitKey), Held> = BTreeMap::new();
-    let (mut delay, mut fails) = (0.0_f64, None);
+    let (mut delay, mut spreads) = (0.0_f64, false);
     for AccessPattern { p, accesses, .. } in patterns {
         let mut works: BTreeMap<(NodeId, VisitKey), f64> = BTreeMap::new();
-        let spread = accesses.iter().map(|(many, ..)| many).sum::<f64>() > 1.0;
-        fails = fails.or(spread.then(|| SPREAD.to_owned()));
+        spreads |= accesses.iter().map(|(many, ..)| many).sum::<f64>() > 1.0;
         for &(many, op, bytes) in accesses {
             let one = Load { kinds: vec![(1.0, op, bytes)], ..load.clone() };
             for (nth, demand) in path.demands(&one)?.into_iter().enumerate() {
@@ -112,7 +111,8 @@ fn path_transfer(path: View, load: &Load, patterns: &[AccessPattern]) -> Result<
         let distribution = Distribution::mixed(
             distributions.into_iter().map(|(p, distribution)| (p / visits, distribution)).collect(),
         );
-        Demand { distribution, visits, fails: demand.fails.clone().or_else(|| fails.clone()), ..demand }
+        let fails = demand.fails.iter().cloned().chain(spreads.then(|| SPREAD.to_owned())).collect();
+        Demand { distribution, visits, fails, ..demand }
     };
     let late = (delay > 0.0).then(|| Demand::one(path.id(), ServiceKind::Delay, Distribution::Fixed(delay)));
     Ok(held.into_values().map(queue).chain(late).collect())
@@ -148,8 +148,7 @@ impl Striped<'_> {
     fn lockstep(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
         match self.model(view, load)? {
             Model::Single { distribution, mild, .. } => {
-                let fails = mild.map(str::to_owned);
-                Ok(vec![Demand { fails, ..Demand::one(view.id(), ServiceKind::SINGLE, distribution) }])
+                Ok(vec![Demand { mild, ..Demand::one(view.id(), ServiceKind::SINGLE, distribution) }])
             }
             Model::Forked { .. } => Err("requests do not overlap".to_owned()),
             Model::Busy { fails, .. } => Err(fails),
@@ -216,6 +215,25 @@ pub(super) fn last_of(distributions: &[(u32, Distribution)]) -> f64 {
 pub(super) fn alike_together(mut parts: DiskShares) -> DiskShares {
     parts.sort_by_key(|(_, op, bytes)| (*op == Op::Write, *bytes));
     parts.chunk_by(|a, b| (a.1, a.2) == (b.1, b.2)).map(sum).collect()
+}
+
+/// Largest number of sizes of accesses that are told apart: neighbours stand together, by their mean size.
+pub(super) const MOST_SIZES: usize = 16;
+
+/// Parts of one operation and size, as one, and of many sizes neighbours as one.
+pub(super) fn few_sizes(parts: DiskShares) -> DiskShares {
+    let parts = alike_together(parts);
+    let of_one_op = parts.chunk_by(|a, b| a.1 == b.1);
+    of_one_op.flat_map(|all| all.chunks(all.len().div_ceil(MOST_SIZES)).map(mean_size)).collect()
+}
+
+fn mean_size(neighbours: &[(f64, Op, u64)]) -> (f64, Op, u64) {
+    let (many, op, bytes) = sum(neighbours);
+    if neighbours.len() == 1 {
+        return (many, op, bytes);
+    }
+    let all: f64 = neighbours.iter().map(|(many, _, bytes)| many * *bytes as f64).sum();
+    (many, op, libm::round(all / many) as u64)
 }
 
 fn sum(alike: &[(f64, Op, u64)]) -> (f64, Op, u64) {

@@ -176,6 +176,18 @@ impl Striped<'_> {
     }
 }
 
+/// That a controller's `command` counts for the host and for each disk.
+fn commands_twice(controller: View) -> Option<String> {
+    let spec = controller
+        .plan::<ControllerSpec>()
+        .filter(|spec| spec.command.0 > 0 && spec.disk_command.is_none())?;
+    Some(format!(
+        "`{}`: `command` ({}) applies to each host command and again to each disk command; to change the latter, set `disk_command`",
+        controller.path(),
+        spec.command
+    ))
+}
+
 impl Theory for ArrayPlan {
     fn features(&self) -> Features {
         Features {
@@ -242,7 +254,8 @@ impl Theory for ArrayPlan {
             return Some(note);
         }
         // How many of its clients wait at one disk is not known here.
-        view.uses().find_map(|disk| disk.note(&Load { clients: 1, ..load.clone() }))
+        let of_disks = view.uses().find_map(|disk| disk.note(&Load { clients: 1, ..load.clone() }));
+        of_disks.or_else(|| view.uses().find_map(commands_twice))
     }
 }
 

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 
 use headrace_work::{Block, Op};
 
-use super::demand::{AccessPattern, DiskShares, alike_together, distribution_of, last_of, part_demands};
-use super::{Accesses, ArrayLayout, ArrayPlan, Mirror, Queueing};
+use super::demand::{
+    AccessPattern, DiskShares, MOST_SIZES, distribution_of, few_sizes, last_of, part_demands,
+};
+use super::{Accesses, ArrayLayout, ArrayPlan, Mirror, Queueing, ReadFrom};
 use crate::core::graph::View;
 use crate::core::theory::{Demand, Load, ServiceKind};
 use headrace_analytic::Distribution;
@@ -20,7 +22,42 @@ type Alike = (bool, u64);
 /// The accesses of one phase, alike ones together, and how many.
 type PhaseAccesses = BTreeMap<Alike, u32>;
 
-/// Accesses summed over all positions.
+/// A phase with its probability.
+type Weighted = (PhaseAccesses, f64);
+
+/// Phases of many sizes: those of one shape, the same number of accesses of each operation, stand together with their neighbours, by
+/// their mean sizes.
+fn few_phases(joins: BTreeMap<PhaseAccesses, f64>) -> Vec<Weighted> {
+    let mut shapes: BTreeMap<Vec<(bool, u32)>, Vec<Weighted>> = BTreeMap::new();
+    for (phase, p) in joins {
+        let shape = phase.iter().map(|((writes, _), many)| (*writes, *many)).collect();
+        shapes.entry(shape).or_default().push((phase, p));
+    }
+    let of_shape = |alike: Vec<Weighted>| {
+        let each = alike.len().div_ceil(MOST_SIZES);
+        alike.chunks(each).map(mean_phase).collect::<Vec<_>>()
+    };
+    shapes.into_values().flat_map(of_shape).collect()
+}
+
+/// One phase for neighbours of one shape: each access has the mean of their sizes.
+fn mean_phase(neighbours: &[Weighted]) -> Weighted {
+    let all: f64 = neighbours.iter().map(|(_, p)| p).sum();
+    let mut sizes: Vec<(bool, f64, u32)> =
+        neighbours[0].0.iter().map(|(of, many)| (of.0, 0.0, *many)).collect();
+    for (phase, p) in neighbours {
+        for (size, (_, bytes)) in sizes.iter_mut().zip(phase.keys()) {
+            size.1 += p / all * *bytes as f64;
+        }
+    }
+    let mut phase = PhaseAccesses::new();
+    for (writes, bytes, many) in sizes {
+        *phase.entry((writes, libm::round(bytes) as u64)).or_default() += many;
+    }
+    (phase, all)
+}
+
+/// What is counted over all places.
 #[derive(Default)]
 struct AccessTally {
     /// The accesses that come to each disk.
@@ -53,15 +90,17 @@ impl ArrayPlan {
             patterns.push(AccessPattern { p, accesses, computed });
         }
         let beside = all.accesses / all.phases;
+        let arrivals_cv2 = self.arrivals_cv2(&patterns, load);
         let mut demands = Vec::new();
         for (disk, parts) in disks.iter().zip(all.disks) {
-            demands.extend(part_demands(*disk, load, &alike_together(parts), beside)?);
+            let found = part_demands(*disk, load, &few_sizes(parts), beside)?;
+            demands.extend(found.into_iter().map(|demand| Demand { arrivals_cv2, ..demand }));
         }
-        for (phase, p) in &all.joins {
-            demands.push(join(view, disks[0], load, phase)?.times(*p, 1.0));
+        for (phase, p) in few_phases(all.joins) {
+            demands.push(join(view, disks[0], load, &phase)?.times(p, 1.0));
         }
-        if let (Some(fails), Some(first)) = (self.fails(name, load), demands.first_mut()) {
-            first.fails.get_or_insert(fails);
+        if let Some(first) = demands.first_mut() {
+            first.fails.extend(self.fails(name, load));
         }
         Ok((demands, patterns))
     }
@@ -74,11 +113,31 @@ impl ArrayPlan {
             ArrayLayout::Parity(_) if load.writes() => Some(format!(
                 "no request waits for another's stripe: writes that change the same parity of `{name}` do"
             )),
+            ArrayLayout::Mirrored(_) if reads && self.read_from == ReadFrom::RoundRobin => Some(format!(
+                "requests come to each copy at random: reads of `{name}` come to copies in turn (the wait is that of Krämer and \
+                 Langenbach-Belz for regular arrivals)"
+            )),
             ArrayLayout::Mirrored(_) if reads => Some(format!(
-                "requests come to each copy at random: reads of `{name}` are shared out among copies, and wait less"
+                "requests come to each copy at random: `{name}` chooses the copy that it reads, and reads wait less than in turn (the \
+                 wait is that of copies in turn)"
             )),
             _ => None,
         }
+    }
+
+    /// The squared coefficient of variation of the time between accesses to a disk. Reads that come to the copies of a mirror in turn are
+    /// every n-th of a Poisson stream: Erlang, 1/n. Writes come to all copies, as they come to the array.
+    fn arrivals_cv2(&self, patterns: &[AccessPattern], load: &Load) -> f64 {
+        let ArrayLayout::Mirrored(mirror) = &self.layout else { return 1.0 };
+        let accesses = |op: Op| -> f64 {
+            let kinds =
+                patterns.iter().zip(&load.kinds).filter(|(_, kind)| (kind.1 == Op::Read) == (op == Op::Read));
+            kinds
+                .map(|(pattern, _)| pattern.p * pattern.accesses.iter().map(|part| part.0).sum::<f64>())
+                .sum()
+        };
+        let (reads, writes) = (accesses(Op::Read), accesses(Op::Write));
+        (reads / mirror.copies as f64 + writes) / (reads + writes)
     }
 
     /// Counts the accesses of one kind of request, over the places at which it may begin and the copies whose turn it may be. Gives them,
@@ -117,7 +176,7 @@ impl ArrayPlan {
                 }
             }
         }
-        (alike_together(found), computing)
+        (few_sizes(found), computing)
     }
 
     /// Number of places at which a request may begin that differ: addresses are multiples of `align`, and what lies where repeats.

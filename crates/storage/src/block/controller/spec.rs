@@ -18,10 +18,12 @@ pub struct ControllerSpec {
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 1024))]
     pub processors: u32,
-    /// Processor time per command, from a host or to a disk.
+    /// Processor time per command. It applies to the command of a host and again to each command to a disk that
+    /// follows from it, unless `disk_command` is set: a read of one disk takes it twice.
     #[serde(default)]
     pub command: Nanos,
-    /// Processor time per command to a disk. Default: that of `command`.
+    /// Processor time per command to a disk; `0 s` where the array has no processor work per disk. Default:
+    /// that of `command`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk_command: Option<Nanos>,
     /// Rate at which a processor handles the data of host commands, in addition to `command`. Default: no

@@ -19,6 +19,7 @@ mod numbers;
 mod pieces;
 mod platter;
 mod queue;
+mod sampled;
 mod schedule;
 mod spec;
 mod zones;
@@ -50,12 +51,14 @@ pub use spec::{DeviceRef, DiskSpec, Positioning, VariedDevice};
 pub(crate) use model::INDEPENDENT;
 use pieces::Pieces;
 use queue::CommandQueue;
+use sampled::Sampled;
 
 /// A disk whose numbers are known.
 #[derive(Clone, Debug)]
 pub struct DiskPlan {
     numbers: DiskNumbers,
     spec: DiskSpec,
+    sampled: Sampled,
 }
 
 impl Spec for DiskSpec {
@@ -67,7 +70,11 @@ impl Spec for DiskSpec {
         }
         let numbers = at.device("device", self.device.named())?;
         let capacity = numbers.capacity.get();
-        Some(Resolved { plan: DiskPlan { numbers, spec: self.clone() }, uses: Vec::new(), capacity })
+        Some(Resolved {
+            plan: DiskPlan { numbers, spec: self.clone(), sampled: Sampled::default() },
+            uses: Vec::new(),
+            capacity,
+        })
     }
 }
 
@@ -133,7 +140,7 @@ enum Works {
 
 impl Works {
     fn new(plan: &DiskPlan, context: &NodeContext) -> Self {
-        let DiskPlan { numbers, spec } = plan;
+        let DiskPlan { numbers, spec, .. } = plan;
         if spec.positioning != Positioning::Mechanical {
             let mechanism = Box::new(Mechanism::new(numbers, spec.positioning));
             return Self::Sampled { mechanism, draws: context.stream("positions"), rests_at: Cell::new(0.0) };
@@ -172,7 +179,14 @@ impl Plan for DiskPlan {
             }
             _ => Arm::InOrder(Resource::fcfs(sim, 1)),
         };
-        Disk { context, arm, works, by_cause: ByCause::default(), stalled: RefCell::default(), caches: self.numbers.cache.is_some() }
+        Disk {
+            context,
+            arm,
+            works,
+            by_cause: ByCause::default(),
+            stalled: RefCell::default(),
+            caches: self.numbers.cache.is_some(),
+        }
     }
 }
 
@@ -288,7 +302,8 @@ impl<'m> Serve<'m, OverPath<'m>> for Disk<'m> {
         let OverPath { block, path, disk } = request.work;
         match (&self.works, path.piece()) {
             (Works::Mechanical(drive), Some(piece)) => {
-                let pieces = Pieces { disk: self, drive, way: path, number: disk, piece, hidden: Cell::default() };
+                let pieces =
+                    Pieces { disk: self, drive, way: path, number: disk, piece, hidden: Cell::default() };
                 pieces.serve(&request.with(block), breakdown).await;
             }
             _ => request.work.around(&request.with(block), breakdown, self).await,

@@ -5,6 +5,7 @@ use headrace_units::Bytes;
 use headrace_work::Op;
 
 use super::layout::SECTOR;
+use super::sampled::SAMPLES;
 use super::{DiskPlan, Mechanism, Positioning};
 use crate::core::component::Theory;
 use crate::core::graph::View;
@@ -21,22 +22,25 @@ impl DiskPlan {
 }
 
 impl DiskPlan {
-    /// Returns the mean demand of a random request on a rotating platter if nothing before it matters: a seek between random positions,
-    /// half a revolution, and the transfer.
-    fn by_mean_service(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
+    /// What a random command asks of a drive that is simulated in full: the time from one to the next where another always waits, as the
+    /// drive itself takes it, with its interface, cache, read-ahead and destaging.
+    fn as_sampled(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
         if !load.uniform {
             return Err(format!("every address is equally likely: those of `{}` are not", load.stream));
         }
-        let mechanism = Mechanism::new(&self.numbers, Positioning::Independent);
-        let distribution =
-            |(p, op, bytes): &(f64, Op, u64)| (*p, mechanism.service_distribution(*op, *bytes));
-        let distribution = Distribution::mixed(load.kinds.iter().map(distribution).collect());
+        let distribution = self.sampled.of(self, load);
+        let how = match self.queue().keeps_order() {
+            true => "service depends on what the drive did before, and on how long it was idle",
+            false => {
+                "it chooses among the commands that wait, and sustains more than in the order in which they come"
+            }
+        };
         let fails = format!(
-            "service times are independent: the platter of `{}` turns (it is taken for a disk without cache or choice, with random seeks \
-             and turns)",
+            "service times are independent: of `{}` they are not: {how} (their distribution is that of {SAMPLES} random commands, one \
+             directly after the other)",
             view.path()
         );
-        Ok(vec![Demand { fails: Some(fails), ..Demand::one(view.id(), ServiceKind::SINGLE, distribution) }])
+        Ok(vec![Demand { fails: vec![fails], ..Demand::one(view.id(), ServiceKind::SINGLE, distribution) }])
     }
 }
 
@@ -77,12 +81,11 @@ impl Theory for DiskPlan {
 
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
         if self.spec.positioning == Positioning::Mechanical {
-            return self.by_mean_service(view, load);
+            return self.as_sampled(view, load);
         }
         match self.model(view, load)? {
             Model::Single { distribution, mild, .. } => {
-                let fails = mild.map(str::to_owned);
-                Ok(vec![Demand { fails, ..Demand::one(view.id(), ServiceKind::SINGLE, distribution) }])
+                Ok(vec![Demand { mild, ..Demand::one(view.id(), ServiceKind::SINGLE, distribution) }])
             }
             Model::Forked { .. } | Model::Busy { .. } => unreachable!("a disk is one server"),
         }

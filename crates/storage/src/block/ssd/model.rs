@@ -74,13 +74,13 @@ impl Theory for SsdPlan {
         let server = ServiceKind::Queue { servers: dies, order: QueueOrder::Apart };
         let mut held = Demand::one(view.id(), server, Distribution::mixed(kinds.collect()));
         if !load.uniform {
-            held.fails = Some(format!(
+            held.fails.push(format!(
                 "reads of neighbours share all of a row: those of `{}` may share less",
                 view.path()
             ));
         }
         if load.writes() {
-            held.fails = Some(format!(
+            held.fails.push(format!(
                 "writes wait for no flash: `{}` has a buffer and garbage collection",
                 view.path()
             ));

@@ -38,7 +38,10 @@ impl<C: Channel> Theory for C {
             let lanes =
                 ServiceKind::Queue { servers: self.lanes(), order: QueueOrder::Ranked(self.rank(turn)) };
             let held = Distribution::Fixed(self.tenancy_ns(ports, HALF_WAY, turn) * 1e-6);
-            let demand = Demand { fails: self.fails(view), ..Demand::one(view.id(), lanes, held) };
+            let demand = Demand {
+                fails: self.fails(view).into_iter().collect(),
+                ..Demand::one(view.id(), lanes, held)
+            };
             demand.times(p, 1.0)
         };
         let burst = self.burst().min(view.users().map(piece).max().unwrap_or(u64::MAX));

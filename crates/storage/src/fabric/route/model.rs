@@ -117,8 +117,8 @@ impl Theory for RoutePlan {
         if let Some(engine) = self.engine {
             demands.extend(Self::both_phases(nodes[engine], load, RouteSteps::end(engine))?);
         }
-        if let (Some(fails), Some(first)) = (self.fails(view), demands.first_mut()) {
-            first.fails.get_or_insert(fails);
+        if let Some(first) = demands.first_mut() {
+            first.fails.extend(self.fails(view));
         }
         demands.extend(nodes[TARGET].demands(load)?);
         demands.extend(self.places(view, &demands));

@@ -74,7 +74,10 @@ impl Theory for ServerPlan {
         let distribution = Distribution::mixed(load.kinds.iter().map(time).collect());
         let server =
             theory::ServiceKind::Queue { servers: self.spec.cores, order: theory::QueueOrder::FirstCome };
-        let cores = Demand { fails: self.fails(view), ..Demand::one(view.id(), server, distribution) };
+        let cores = Demand {
+            fails: self.fails(view).into_iter().collect(),
+            ..Demand::one(view.id(), server, distribution)
+        };
         let mut demands = Vec::new();
         if cores.work_ms() > 0.0 {
             demands.push(cores);

@@ -102,9 +102,8 @@ impl CachePlan {
     /// Note on read-ahead that the cache of the array `path` cannot hold.
     pub(in crate::block::array) fn note(&self, path: &str) -> Option<String> {
         let (asked, most) = (self.read_ahead, self.size);
-        (asked > most).then(|| {
-            format!("`read_ahead` of `{path}` is {}: its cache holds {}", Bytes(asked), Bytes(most))
-        })
+        (asked > most)
+            .then(|| format!("`read_ahead` of `{path}` is {}: its cache holds {}", Bytes(asked), Bytes(most)))
     }
 }
 

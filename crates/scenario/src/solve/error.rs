@@ -1,0 +1,69 @@
+//! By how much formulas are off whose assumptions fail: measured by a short simulation of the scenario's own load.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::SolvedPoint;
+use crate::plan::Plan;
+use crate::progress::Progress;
+use crate::results::{self, StreamResults};
+use crate::run::{self, End, Options, Replications};
+use crate::theory;
+
+/// Requests of the simulation: enough for about 2 % of a mean at moderate load.
+const REQUESTS: u64 = 20_000;
+
+/// Events of the simulation, at most: about a second of real time.
+const EVENTS: u64 = 5_000_000;
+
+/// A short simulation of the scenario's own load, and the error of the formulas by it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct FormulaError {
+    /// Number of requests simulated.
+    pub requests: u64,
+    /// Their mean response, in ms.
+    pub response_ms: f64,
+    /// Half-width of its 95 % interval, in ms.
+    pub half_width_ms: f64,
+    /// The formulas' mean response over the simulated one, less 1.
+    pub error: f64,
+}
+
+/// Simulates the scenario's own load without its faults. `None` where that is overloaded, takes too long, or is too short to tell.
+pub fn measured(plan: &Plan, own: &SolvedPoint, progress: &Progress) -> Option<FormulaError> {
+    let predicted = own.response_ms?;
+    let mut plan = plan.clone();
+    plan.faults.clear();
+    let run = &mut plan.spec.run;
+    (run.requests, run.replications, run.time) = (Some(REQUESTS), 1, None);
+    run.limits.events = run.limits.events.min(EVENTS);
+    if !theory::unstable(&plan).is_empty() {
+        return None;
+    }
+    let engine = run::engine(&plan).ok()?;
+    let options = Options { theory: false, ..Options::default() };
+    let mut replications = Replications::default();
+    replications.complete(&plan, engine, &options, progress);
+    let found = results::of(&plan, engine, &replications.outcomes(&plan), &options).ok()?;
+    let (response_ms, half_width_ms) = mean(&found.streams).filter(|_| found.ended == End::Done)?;
+    Some(FormulaError {
+        requests: REQUESTS,
+        response_ms,
+        half_width_ms,
+        error: predicted / response_ms - 1.0,
+    })
+}
+
+/// The mean response of all streams with its half-width, each by its rate; `None` where an interval cannot be trusted.
+fn mean(streams: &[StreamResults]) -> Option<(f64, f64)> {
+    let all: f64 = streams.iter().map(|stream| stream.requests_per_s).sum();
+    let (mut sum, mut variance) = (0.0, 0.0);
+    for stream in streams {
+        let (share, response) = (stream.requests_per_s / all, &stream.response);
+        let half =
+            response.half_width_ms.filter(|_| response.interval.as_ref().is_some_and(|it| it.trusted))?;
+        sum += share * response.mean_ms;
+        variance += share * share * half * half;
+    }
+    (sum > 0.0).then(|| (sum, variance.sqrt()))
+}
