@@ -55,7 +55,8 @@ fn error(solved: &Solved, own: &SolvedPoint) -> Option<String> {
     }
     let Some(measured) = &solved.measured else {
         return Some(
-            "Assumptions fail, and a short simulation does not tell by how much that is off.".to_owned(),
+            "Assumptions fail; by how much that is off is unknown, as a short simulation is too short."
+                .to_owned(),
         );
     };
     let (response, half) =

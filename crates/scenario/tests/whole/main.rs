@@ -6,6 +6,7 @@ mod drives;
 mod endings;
 mod engines;
 mod event_network;
+mod every_kind;
 mod extended;
 mod faults;
 mod file_system;

@@ -12,6 +12,9 @@ use crate::core::witness::Witness;
 use crate::core::work::{Serve, Work};
 use crate::{AnyComponent, Of};
 
+/// Number of parts of one request between two looks at the limits.
+const PARTS_BETWEEN_LOOKS: u64 = 4096;
+
 /// State shared by the components of one simulation.
 pub struct SimContext<'m> {
     /// The simulation they live in.
@@ -85,15 +88,22 @@ impl<'m> SimContext<'m> {
         self.is_crowded.get()
     }
 
-    /// Returns true, and stops the run, where a request divides into more parts than may be in flight: it then must not go on.
+    /// Ends the run where a request divides into more parts than may be in flight: the request then waits for ever.
     #[inline]
-    pub(crate) fn refuses(&self, parts: usize) -> bool {
-        let refuses = (self.sim.processes() + parts) as u64 > self.most_processes;
-        if refuses {
+    pub(crate) async fn divides(&self, parts: u64) {
+        if self.sim.processes() as u64 + parts > self.most_processes {
             self.is_crowded.set(true);
             self.sim.stop();
+            std::future::pending().await
         }
-        refuses
+    }
+
+    /// Lets limits be looked at before part number `part` of a request that takes no time for many of them.
+    #[inline]
+    pub(crate) async fn breathe(&self, part: u64) {
+        if part % PARTS_BETWEEN_LOOKS == PARTS_BETWEEN_LOOKS - 1 {
+            self.sim.settled().await;
+        }
     }
 
     /// Sets the total number of threads of streams.

@@ -39,8 +39,10 @@ class _Iolog:
         self.left_out: dict[str, int] = {}
         self.now = 0
         lines = iter(self.lines)
-        match = FIRST.fullmatch(next(lines)[1])
-        assert match is not None
+        number, first = next(lines)
+        match = FIRST.fullmatch(first)
+        if match is None:
+            raise self.lines.refuse(number, "it is not `fio version 3 iolog`", "the file is damaged: copy it again")
         self.version = int(match[1])
         if self.version not in {2, 3}:
             raise self.lines.refuse(1, f"version {self.version} of the format", "headrace reads versions 2 and 3")

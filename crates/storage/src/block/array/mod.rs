@@ -241,6 +241,7 @@ impl<'m> Array<'m> {
         // Parts come after everything that is due, as requests do.
         self.context.shared.sim.settled().await;
         let ArrayLayout::Striped(stripes) = self.plan.layout else {
+            self.context.shared.divides(request.work.bytes / self.plan.layout.unit()).await;
             self.hosts.set(self.hosts.get() + 1);
             self.serve_parts(request, breakdown).await;
             self.hosts.set(self.hosts.get() - 1);
@@ -249,9 +250,7 @@ impl<'m> Array<'m> {
             }
             return;
         };
-        if self.context.shared.refuses(stripes.disks as usize) {
-            std::future::pending::<()>().await;
-        }
+        self.context.shared.divides(stripes.disks).await;
         let ticket = self.tickets.replace(self.tickets.get() + 1);
         let jobs = self.split(stripes, request).map(|(device, request)| Job { device, request, ticket });
         let slowest = self.parts.all(jobs).await;

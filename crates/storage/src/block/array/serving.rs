@@ -68,9 +68,7 @@ impl<'m> Array<'m> {
         phase: u64,
         breakdown: &mut Breakdown,
     ) -> Vec<LostJob> {
-        if self.context.shared.refuses(parts.len()) {
-            std::future::pending::<()>().await;
-        }
+        self.context.shared.divides(parts.len() as u64).await;
         if request.cause != Cause::Rebuild {
             self.counts.accesses.set(self.counts.accesses.get() + parts.len() as u64);
         }

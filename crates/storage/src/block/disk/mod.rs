@@ -125,6 +125,9 @@ impl<'m> Completions<'m> {
     }
 }
 
+/// Largest number of bytes of a command that are simulated at once: some 100 tracks.
+const LONGEST_ACCESS: u64 = 64 << 20;
+
 /// The two ways in which a disk works.
 enum Works {
     /// By sampling.
@@ -215,6 +218,35 @@ impl<'m> Disk<'m> {
         breakdown.charge(self.context.id, TimeKind::Service, ended);
     }
 
+    /// Has the disk, free now, do what is asked, and waits until it takes the next command. Returns when this one is completed. A command
+    /// of many megabytes is simulated a part at a time, so that limits and Ctrl-C are heard between.
+    #[inline]
+    async fn work_until_ready(&self, request: &Request<Block>) -> Nanos {
+        let sim = self.context.shared.sim;
+        if request.work.bytes > LONGEST_ACCESS
+            && let Works::Mechanical(drive) = &self.works
+        {
+            return self.long_access(drive, request).await;
+        }
+        let Served { ready, done } = self.work(sim.now(), request);
+        sim.until(ready).await;
+        done
+    }
+
+    #[cold]
+    async fn long_access(&self, drive: &RefCell<Drive>, request: &Request<Block>) -> Nanos {
+        let (sim, mut done) = (self.context.shared.sim, Nanos::ZERO);
+        for part in pieces::pieces(request.work, LONGEST_ACCESS) {
+            let served = match part.address == request.work.address {
+                true => drive.borrow_mut().serve(sim.now(), &part),
+                false => drive.borrow_mut().go_on(sim.now(), &part),
+            };
+            done = served.done;
+            sim.until(served.ready).await;
+        }
+        done
+    }
+
     /// Waits for the arm and has it do what is asked; gives when that is done.
     async fn in_order(
         &'m self,
@@ -225,9 +257,8 @@ impl<'m> Disk<'m> {
         let sim = self.context.shared.sim;
         let _held = arm.acquire(()).await;
         breakdown.charge(self.context.id, TimeKind::Waiting, sim.now());
-        let Served { ready, done } = self.work(sim.now(), request);
         self.by_cause.begin(request.cause, sim);
-        sim.until(ready).await;
+        let done = self.work_until_ready(request).await;
         self.by_cause.end(request.cause, sim);
         done
     }
@@ -243,9 +274,8 @@ impl<'m> Disk<'m> {
         let (sim, Choosing { arm, batches }) = (self.context.shared.sim, commands);
         let held = arm.acquire(request.work).await;
         breakdown.charge(self.context.id, TimeKind::Waiting, sim.now());
-        let Served { ready, done } = self.work(sim.now(), request);
         self.by_cause.begin(request.cause, sim);
-        sim.until(ready).await;
+        let done = self.work_until_ready(request).await;
         self.by_cause.end(request.cause, sim);
         let others = arm.usage().queue.value() > 0;
         drop(held);

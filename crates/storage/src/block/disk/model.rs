@@ -6,7 +6,7 @@ use headrace_work::Op;
 
 use super::layout::SECTOR;
 use super::sampled::SAMPLES;
-use super::{DiskPlan, Mechanism, Positioning};
+use super::{DiskPlan, LONGEST_ACCESS, Mechanism, Positioning};
 use crate::core::component::Theory;
 use crate::core::graph::View;
 use crate::core::theory::{Demand, Features, Load, Model, ServiceKind};
@@ -27,6 +27,10 @@ impl DiskPlan {
     fn as_sampled(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
         if !load.uniform {
             return Err(format!("every address is equally likely: those of `{}` are not", load.stream));
+        }
+        if load.kinds.iter().any(|(_, _, bytes)| *bytes > LONGEST_ACCESS) {
+            let most = Bytes(LONGEST_ACCESS);
+            return Err(format!("commands are of at most {most}: those of `{}` are larger", load.stream));
         }
         let distribution = self.sampled.of(self, load);
         let how = match self.queue().keeps_order() {

@@ -142,8 +142,8 @@ impl<'m> Pieces<'_, 'm> {
     }
 }
 
-/// A command, in pieces of at most this number of bytes.
-fn pieces(command: Block, most: u64) -> impl Iterator<Item = Block> {
+/// Returns the pieces of a command, of at most `most` bytes each.
+pub(super) fn pieces(command: Block, most: u64) -> impl Iterator<Item = Block> {
     let begins = (command.address..command.end()).step_by(most.max(1) as usize);
     begins.map(move |address| Block { address, bytes: most.min(command.end() - address), ..command })
 }

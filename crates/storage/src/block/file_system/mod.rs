@@ -304,6 +304,7 @@ impl<'m> Component<'m> for FileSystem<'m> {
 
 impl<'m> Serve<'m, Block> for FileSystem<'m> {
     async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        self.context.shared.divides(request.work.bytes / self.block()).await;
         add(&self.counts.calls, 1);
         let direct = self.plan.is_direct(request.work.bytes);
         let time = if direct { self.plan.spec.call } else { self.plan.call(request.work.bytes) };

@@ -274,6 +274,9 @@ impl<'m> Component<'m> for Ssd<'m> {
 
 impl<'m> Serve<'m, Block> for Ssd<'m> {
     async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        if request.work.op != Op::Discard {
+            self.context.shared.divides(request.work.bytes / PAGE).await;
+        }
         self.tags.take(1).await;
         breakdown.charge(self.context.id, TimeKind::Waiting, self.sim.now());
         match request.work.op {

@@ -18,6 +18,7 @@ enum DataPlace {
 impl<'m> ArrayCache<'m> {
     /// Answers a write.
     pub async fn write(&'m self, array: &'m Array<'m>, request: &Request<Block>, breakdown: &mut Breakdown) {
+        array.context.shared.divides(request.work.bytes / self.plan.stripe).await;
         self.enter(array);
         self.note_use();
         let written = ByteSpan { from: request.work.address, to: request.work.end() };
@@ -40,6 +41,7 @@ impl<'m> ArrayCache<'m> {
         let front = array.front();
         let mut left = written;
         while left.from < left.to {
+            array.context.shared.breathe((left.from - written.from) / self.plan.stripe).await;
             let piece = left.first(self.piece(front), self.plan.stripe);
             self.take(piece.bytes()).await;
             breakdown.charge(self.context.id, TimeKind::Blocked, self.now());
@@ -84,6 +86,7 @@ impl<'m> ArrayCache<'m> {
 
     /// Answers a read, a piece at a time: what is not here is fetched, or is on its way.
     pub async fn read(&'m self, array: &'m Array<'m>, request: &Request<Block>, breakdown: &mut Breakdown) {
+        array.context.shared.divides(request.work.bytes / self.plan.stripe).await;
         self.enter(array);
         self.note_use();
         let mut left = ByteSpan { from: request.work.address, to: request.work.end() };
