@@ -301,7 +301,7 @@ class Bottleneck(TypedDict):
     streams: list[str]
     """Streams that reach it; `saturates_at` assumes that all of them grow in proportion."""
     estimate: bool
-    """Whether `saturates_at` is an estimate: the utilisation of caches and of drives that reorder is not proportional to the load. `headrace capacity` finds the load by simulation."""
+    """True if `saturates_at` is an estimate: the utilisation of caches and of drives that reorder is not proportional to the load. `headrace capacity` finds the load by simulation."""
     uneven: str | None
     """The stream whose load varies with time (bursts, traces, logs): headroom is that of the mean load."""
     not_proportional: str | None
