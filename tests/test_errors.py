@@ -166,6 +166,14 @@ def test_a_mistake_is_told(headrace: Run, tmp_path: Path, mistake: str) -> None:
         assert part in message, message
 
 
+@pytest.mark.parametrize("mistake", ["unstable load", "recursion that does not apply"])
+def test_what_run_refuses_check_refuses(headrace: Run, tmp_path: Path, mistake: str) -> None:
+    (right, wrong), _ = MISTAKES[mistake]
+    file = tmp_path / "scenario.yaml"
+    file.write_text(SOUND.replace(right, wrong))
+    assert headrace("check", file).stderr == headrace("run", file).stderr != ""
+
+
 def test_the_sound_scenario_is_sound(headrace: Run, tmp_path: Path) -> None:
     file = tmp_path / "scenario.yaml"
     file.write_text(SOUND)

@@ -108,5 +108,6 @@ def test_from_python() -> None:
 def test_every_field_is_documented_and_no_other(headrace: Run, clients: Path) -> None:
     guide = (ROOT / "docs" / "guides" / "solve.md").read_text()
     documented = {line.split("`")[1] for line in guide.splitlines() if line.startswith("| `")}
-    printed = headrace("solve", clients, "--load", "1..2", "--simulate", "--json", "--set", "run.requests=20000").stdout
+    fails = ("--set", "system.clerk.service=8 ms", "--set", "run.requests=20000")
+    printed = headrace("solve", clients, "--load", "1..2", "--simulate", "--json", *fails).stdout
     assert set(fields(json.loads(printed))) - {"points[].sets[]"} == documented

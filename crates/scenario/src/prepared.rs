@@ -9,7 +9,7 @@ use crate::job_files::{self, JobFiles};
 use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::run::{self, Options, Replications};
-use crate::spec::ScenarioSpec;
+use crate::spec::{Engine, ScenarioSpec};
 use crate::{Found, catalog, document, plan, results, solve, theory, variation};
 
 /// A scenario that was read, and is planned when its plan is first needed.
@@ -86,7 +86,23 @@ impl Prepared {
     /// All errors in the scenario; overload is one.
     pub fn sustained(&mut self, progress: &Progress) -> Result<&Plan, Problems> {
         let unstable = theory::unstable(self.plan(progress)?);
-        if unstable.is_empty() { self.plan(progress) } else { Err(Problems::of(&self.tree, unstable)) }
+        if !unstable.is_empty() {
+            return Err(Problems::of(&self.tree, unstable));
+        }
+        self.engine()?;
+        self.plan(progress)
+    }
+
+    /// Returns the engine of a scenario that is planned.
+    fn engine(&self) -> Result<Engine, Problems> {
+        run::engine(self.plan.as_ref().expect("it was planned")).map_err(|why| {
+            let help = "remove `run.engine`, or use `events`";
+            Problems::file(
+                &self.tree.file,
+                format!("`run.engine`: the recursion does not apply: {why}"),
+                help,
+            )
+        })
     }
 
     /// Returns the plan as [`sustained`](Self::sustained) does, when nothing else is wanted of the scenario.
@@ -142,13 +158,10 @@ impl Prepared {
         options: &Options,
         progress: &Progress,
     ) -> Result<Found, Problems> {
+        let engine = self.engine()?;
         let plan = self.plan.as_mut().expect("it was planned");
         plan.spec.run.replications = replications(plan.spec.run.replications);
         let file = &self.tree.file;
-        let engine = run::engine(plan).map_err(|why| {
-            let help = "remove `run.engine`, or use `events`";
-            Problems::file(file, format!("`run.engine`: the recursion does not apply: {why}"), help)
-        })?;
         self.replications.complete(plan, engine, options, progress);
         let results = results::of(plan, engine, &self.replications.outcomes(plan), options)
             .map_err(|broken| Problems::file(file, broken, "keep the scenario: it reproduces the defect"))?;

@@ -291,3 +291,21 @@ run: {{seed: {seed}, requests: 2000, time: 30 s}}
         prop_assert_eq!(stream.issued, stream.completed + stream.failed + stream.in_flight + stream.dropped);
     }
 }
+
+/// Clients that keep a builder's port busy from the first moment on, in a run that ends while it receives: never more than all the time.
+#[test]
+fn a_builder_is_never_busier_than_all_the_time() {
+    for requests in [7, 20, 1900] {
+        let results = run(&format!(
+            "
+system:
+  ro: {{type: readout, concentrators: 5, sub_event: 20 kB, rate: 48 MB/s, builder: eb}}
+  eb: {{type: event_builder, builders: 1, rate: 48 MB/s}}
+workload: {{trigger: {{to: ro, arrivals: {{closed: {{depth: 8}}}}}}}}
+run: {{requests: {requests}, warm_up: none}}
+"
+        ));
+        let busy = utilisation(&results, "eb");
+        assert!((0.7..=1.0).contains(&busy), "{busy} with {requests} events");
+    }
+}

@@ -8,8 +8,9 @@ use std::cell::{Cell, RefCell};
 use headrace_kernel::{Resource, RngStream};
 use headrace_stats::Gauge;
 use headrace_units::{Nanos, counted};
-use headrace_work::{Breakdown, DaqEvent, Request, TimeKind};
+use headrace_work::{Breakdown, Cause, DaqEvent, Request, TimeKind};
 
+use crate::core::bookings::Bookings;
 use crate::core::component::{Component, Plan, Probe};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::meter::{Activity, EventBooks, Meter, add, by_hosts};
@@ -48,7 +49,7 @@ pub struct EventBuilder<'m> {
     recorders: &'m [Edge<'m>],
     seats: Box<Seats<'m>>,
     /// Until when the port of each builder is held.
-    inputs: RefCell<Vec<Nanos>>,
+    inputs: RefCell<Vec<Bookings>>,
     /// Sub-events in the order in which they ask for the port.
     order: RefCell<Vec<(Nanos, u32)>>,
     assemblers: Vec<Resource<'m>>,
@@ -65,7 +66,7 @@ struct EventBuilderCounts {
     /// Events that wait for a buffer of a builder.
     waiting: RefCell<Gauge>,
     received: Cell<u64>,
-    busy: Cell<u128>,
+    service: Cell<u128>,
     waited: Cell<u128>,
     /// Events that wait for a sub-event that never comes: how many, and the first with its concentrator, builder and time.
     stuck: Cell<u64>,
@@ -82,7 +83,7 @@ impl Plan for EventBuilderPlan {
             plan: self,
             recorders: uses,
             seats: Box::new(Seats::new(sim, spec.assign, spec.builders, spec.buffers)),
-            inputs: RefCell::new(vec![Nanos::ZERO; spec.builders as usize]),
+            inputs: RefCell::new((0..spec.builders).map(|_| Bookings::default()).collect()),
             order: RefCell::default(),
             assemblers: (0..spec.builders).map(|_| Resource::fcfs(sim, 1)).collect(),
             draws: context.stream("builders"),
@@ -136,10 +137,10 @@ impl<'m> EventBuilder<'m> {
         let port = &mut self.inputs.borrow_mut()[request.work.builder as usize];
         let mut received = Received { until: now, busy: Nanos::ZERO, missing: None };
         for (requests, at) in order.iter() {
-            let (at, start) = (*at as usize, (*requests).max(*port));
+            let at = *at as usize;
             let lasts = overhead() + wire.time_for(sub_events[at].bytes);
-            *port = start + lasts;
-            (outputs[at], sub_events[at].until, received.until) = (*port, *port, *port);
+            let end = port.book_from(now, *requests, lasts, Cause::Host) + lasts;
+            (outputs[at], sub_events[at].until, received.until) = (end, end, end);
             received.busy += lasts;
         }
         if order.len() < sub_events.len() {
@@ -180,7 +181,7 @@ impl<'m> EventBuilder<'m> {
         breakdown.charge(self.context.id, TimeKind::Waiting, breakdown.until() + waited);
         breakdown.charge(self.context.id, TimeKind::Service, now);
         add(&counts.received, 1);
-        counts.busy.set(counts.busy.get() + u128::from(received.busy.0));
+        counts.service.set(counts.service.get() + u128::from(received.busy.0));
         counts.waited.set(counts.waited.get() + u128::from(waited.0));
     }
 
@@ -213,6 +214,14 @@ impl<'m> EventBuilder<'m> {
 impl<'m> Component<'m> for EventBuilder<'m> {}
 
 impl EventBuilder<'_> {
+    /// Builder-ns for which ports received: those of switches are theirs, so that of them what was received by now counts.
+    fn receiving(&self, now: Nanos) -> u128 {
+        match self.plan.wire {
+            Some(_) => self.inputs.borrow().iter().map(|port| port.activity(now).busy_in_all()).sum(),
+            None => self.counts.service.get(),
+        }
+    }
+
     /// Builder-ns of assembling.
     fn assembling(&self, now: Nanos) -> u128 {
         self.assemblers.iter().map(|assembler| assembler.usage().busy.area(now)).sum()
@@ -226,13 +235,13 @@ impl Probe for EventBuilder<'_> {
         let assembling = self.assembling(now);
         Some(Activity {
             servers: u64::from(self.plan.spec.builders),
-            busy: by_hosts(counts.busy.get().max(assembling)),
+            busy: by_hosts(self.receiving(now).max(assembling)),
             queue: waiting.area(now),
             waiting: waiting.value(),
             visits: counts.received.get(),
             waited: counts.waited.get(),
             served: counts.received.get(),
-            service: counts.busy.get().max(assembling),
+            service: counts.service.get().max(assembling),
             away: 0,
             ..Activity::default()
         })
