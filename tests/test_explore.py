@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import os
 import re
 import signal
 import subprocess
@@ -143,6 +144,20 @@ def test_saving_never_replaces_a_device(stripe: Path) -> None:
     with pytest.raises(ScenarioError, match="is read by this command"):
         saving.save(load(stripe), "devices/mine.yaml", STRIPE, replaced=True)
     assert mine.read_text() == "title: mine\n"
+
+
+def test_saving_writes_to_allowed_folders_and_to_files_alone(
+    stripe: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    other = tmp_path_factory.mktemp("elsewhere")
+    scenario = load(stripe)
+    for name in ("../new.yaml", str(other / "new.yaml")):
+        with pytest.raises(ScenarioError, match="--allow FOLDER"):
+            saving.save(scenario, name, STRIPE)
+    assert saving.save(scenario, str(other / "new.yaml"), STRIPE, allowed=[other]).is_file()
+    os.mkfifo(stripe.with_name("pipe"))
+    with pytest.raises(ScenarioError, match="is a pipe or a device"):
+        saving.save(scenario, "pipe", STRIPE, replaced=True)
 
 
 def test_the_guard_refuses_foreigners() -> None:

@@ -155,13 +155,13 @@ ComponentSpecArray = TypedDict(
         "spares": "NotRequired[int]",
         # Declustering: stripes narrower than the array, spread over all disks. RAID 5, 6 and erasure codes only.
         "declustered": "NotRequired[DeclusteredSpec | None]",
-        # How lost or outdated data of a disk is rebuilt.
+        # Rebuild of lost or outdated data of a disk.
         "rebuild": "NotRequired[RebuildSpec | None]",
         # Path between the array and its disks: a `link`, `fc_loop`, `scsi_bus` or `sas` of `system`, or several, used in turn. Default: transfers take no time.
         "via": "NotRequired[Via | None]",
         # One or two controllers of `system` that run the array. Default: none; controller work takes no time.
         "controllers": "NotRequired[list[str]]",
-        # How two controllers share requests.
+        # Sharing of requests by two controllers.
         "access": "NotRequired[Access]",
         # Cache of its own, in each of its controllers. Default: the `cache` of its controllers, shared with their other arrays; none where they have none.
         "cache": "NotRequired[ArrayCacheSpec | None]",
@@ -417,7 +417,7 @@ class ComponentSpecEventBuilder(TypedDict):
     builders: int
     """Number of builders."""
     assign: NotRequired[Assign]
-    """How the builder of the next event is chosen."""
+    """Choice of the builder of the next event."""
     buffers: NotRequired[int | None]
     """Maximum number of events in a builder, from the first sub-event until the event is recorded. Default: unlimited; 1 with `assign: credit`."""
     preset: NotRequired[Preset | None]
@@ -454,7 +454,7 @@ ComponentSpecRecorder = TypedDict(
         "to": "list[str]",
         # Server whose adapter sends the writes, over the switches that connect it and the volumes. Default: writes reach the volumes without a server or fabric.
         "from": "NotRequired[str | None]",
-        # How the volume of a write is chosen.
+        # Choice of the volume of a write.
         "affinity": "NotRequired[Affinity]",
         # Size of a write, which a stream collects first: one request to a volume, or one file of an archive.
         "write": "str",
@@ -1090,7 +1090,7 @@ Via: TypeAlias = "str | list[str]"
 """The path from an array to its disks."""
 
 Access: TypeAlias = "Literal['active_passive'] | Literal['active_active']"
-"""How two controllers share the requests to an array."""
+"""Sharing of the requests to an array by two controllers."""
 
 Preset: TypeAlias = "Literal['fc_1g'] | Literal['fc_2g'] | Literal['fc_4g'] | Literal['fc_8g'] | Literal['fc_16g'] | Literal['fc_32g'] | Literal['ethernet_1g'] | Literal['ethernet_10g'] | Literal['ethernet_25g'] | Literal['ethernet_40g'] | Literal['ethernet_100g'] | Literal['infiniband_sdr_1x'] | Literal['infiniband_sdr'] | Literal['infiniband_ddr'] | Literal['infiniband_qdr'] | Literal['infiniband_fdr'] | Literal['infiniband_edr']"
 """A type of wire: its rate after line coding, and its frames."""
@@ -1315,7 +1315,7 @@ class FailsSpec(TypedDict):
     """Time of the failure. Its later sub-events never arrive."""
 
 Assign: TypeAlias = "Literal['round_robin'] | Literal['random'] | Literal['credit'] | Literal['least_load']"
-"""How the builder of the next event is chosen."""
+"""Choice of the builder of the next event."""
 
 class FormatSpec(TypedDict):
     """CPU time of formatting: the sum of these parts."""
@@ -1336,7 +1336,7 @@ class CompressSpec(TypedDict):
     """Rate of uncompressed data at which one core compresses."""
 
 Affinity: TypeAlias = "Literal['stream'] | Literal['none']"
-"""How the volume of a write is chosen."""
+"""Choice of the volume of a write."""
 
 # A stream of requests to one component.
 StreamSpec = TypedDict(
@@ -1642,7 +1642,7 @@ WarmUp: TypeAlias = "Literal['auto'] | Literal['none']"
 """Warm-up: what is discarded at the beginning."""
 
 Engine: TypeAlias = "Literal['auto'] | Literal['events'] | Literal['recursion']"
-"""How a run is computed."""
+"""Method of computing a run."""
 
 class Limits(TypedDict):
     """Limits that stop a run early; results up to then are kept and marked."""

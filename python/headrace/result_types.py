@@ -9,7 +9,7 @@ from headrace.document import Engine, ScenarioSpec
 __all__ = ["Between", "Bottleneck", "BusiestResults", "ClosedLoad", "Comparison", "ComponentResults", "End", "FormulaError", "IntervalResults", "LegResults", "Measured", "Method", "PhaseResults", "PhaseStreamResults", "PointResults", "PortionResults", "QuantileResults", "ResponseResults", "ResultsData", "SolutionData", "SolvedPoint", "StationLimit", "StreamPoint", "StreamResults", "StreamTheory"]
 
 class ResultsData(TypedDict):
-    """What a run says."""
+    """Results of a run."""
 
     headrace: str
     """Version of headrace."""
@@ -18,7 +18,7 @@ class ResultsData(TypedDict):
     notes: list[str]
     """Warnings: limits reached, no steady state, intervals that cannot be trusted."""
     complete: bool
-    """Whether the run finished; false if a limit or Ctrl-C ended it."""
+    """True if the run finished; false if a limit or Ctrl-C ended it."""
     ended: End
     """Reason for the end of the run: `done`, `time_up`, `idle`, `time_stands_still`, `too_far`, `too_many_in_flight`, `too_many_parts`, `too_many_events`, `too_long`, `trace_lost` or `cancelled`."""
     engine: Engine
@@ -47,12 +47,12 @@ class ResultsData(TypedDict):
     """The scenario with its defaults; together with the version it reproduces the run."""
 
 class SolutionData(TypedDict):
-    """What formulas say of a scenario."""
+    """Solution of a scenario by formulas."""
 
     answer: str
     """The answer in a few sentences."""
     open: bool
-    """Whether requests come whatever became of those before them, and the load is a rate; else it is a number of clients."""
+    """True if requests come whatever became of those before them, and the load is a rate; else it is a number of clients."""
     method: str
     """The formulas used."""
     fails: list[str]
@@ -66,14 +66,14 @@ class SolutionData(TypedDict):
     knee_clients: float | None
     """The number of clients beyond which requests mostly wait: where the two asymptotic bounds of throughput meet. None for an open network."""
     stations: list[StationLimit]
-    """What limits the system first, second and so on: the bottleneck, and where it would move next."""
+    """Stations in the order in which they limit the system: the bottleneck, and where it would move next."""
     points: list[SolvedPoint]
     """The answer at several loads, the smallest first."""
 
 End: TypeAlias = "Literal['done'] | Literal['time_up'] | Literal['idle'] | Literal['time_stands_still'] | Literal['too_far'] | Literal['too_many_in_flight'] | Literal['too_many_parts'] | Literal['too_many_events'] | Literal['too_long'] | Literal['trace_lost'] | Literal['cancelled']"
 """Why a run ended."""
 
-# What a run says of one stream.
+# Results of one stream.
 StreamResults = TypedDict(
     "StreamResults",
     {
@@ -130,7 +130,7 @@ class ResponseResults(TypedDict):
     half_width_ms: float | None
     """Half-width of the 95 % confidence interval of the mean; null if the run is too short."""
     interval: IntervalResults | None
-    """How the interval was computed."""
+    """Method of the interval."""
     settling: float | None
     """Correlation time of response times, as a share of the run after warm-up; 0 if no warm-up was needed, null if the run is too short to estimate it."""
     sd_ms: float
@@ -143,7 +143,7 @@ class ResponseResults(TypedDict):
     """Maximum relative error of a quantile from the resolution of the histogram."""
 
 class IntervalResults(TypedDict):
-    """How an interval was obtained."""
+    """Method of an interval."""
 
     method: Method
     """`batch_means` for one run, `replications` for several."""
@@ -176,7 +176,7 @@ class LegResults(TypedDict):
     """Mean time after service in which the next component had no room."""
 
 class Measured(TypedDict):
-    """What was measured, and how far off the simulation is."""
+    """Measured response times, and the errors of the simulation."""
 
     all: Comparison
     """For all requests."""
@@ -212,7 +212,7 @@ class Comparison(TypedDict):
     """Measured CDF."""
 
 class ComponentResults(TypedDict):
-    """What a run says of one component."""
+    """Results of one component."""
 
     path: str
     """Name, prefixed by those of the components that contain it: `tds/spindle[0]`."""
@@ -235,7 +235,7 @@ class ComponentResults(TypedDict):
     busiest: BusiestResults | None
     """For a front and a tape library: those of its servers that are busiest and cannot be replaced by its others, if they are busier than all together."""
     portions: list[PortionResults]
-    """The same for all such servers, whether or not they are busier: of a limit those that it leaves one user or host, the one that uses most of them; empty for other components."""
+    """All such servers, busier than the whole or not: of a limit those that it leaves one user or host, the one that uses most of them; empty for other components."""
     unavailable: float | None
     """Mean number of servers that had failed and were not in use, such as drives of a library; `utilisation` is that of the others. Null if none failed."""
     utilisation_by_cause: dict[str, float]
@@ -271,9 +271,9 @@ class PortionResults(TypedDict):
     """Servers of a component that stand in for no others."""
 
     what: str
-    """What they are."""
+    """Name of the servers."""
     servers: int
-    """How many they are."""
+    """Number of servers."""
     utilisation: float
     """Share of time in which they were busy, as far as they worked."""
     queue: float | None
@@ -293,7 +293,7 @@ class Bottleneck(TypedDict):
     utilisation: float
     """Utilisation of these, for all causes."""
     saturated: bool
-    """Whether its utilisation was at least 99.5 %."""
+    """True if its utilisation was at least 99.5 %."""
     saturates_at: float | None
     """Headroom: the multiple of this load at which it saturates. If it was never idle, the share of the load that was completed. Null if a closed stream reaches it, because its load depends on response times, if requests come faster than they are answered though no component is always busy, or if the run ended with requests that wait for ever."""
     closed: ClosedLoad | None
@@ -316,14 +316,14 @@ class ClosedLoad(TypedDict):
     """The most that more in flight could raise throughput: until the component is always busy; `null` while a cache is filling, and for events, which are sent in turn."""
 
 class StreamTheory(TypedDict):
-    """What theory says of one stream."""
+    """The prediction of theory for one stream."""
 
     stream: str
     """Name of the stream."""
     model: str
     """Formula; `none` if none applies."""
     exact: bool
-    """Whether all assumptions of the formula hold."""
+    """True if all assumptions of the formula hold."""
     fails: str | None
     """Assumption that fails, and what is known about the error."""
     utilisation: float | None
@@ -352,7 +352,7 @@ class PhaseResults(TypedDict):
     """One entry per stream."""
 
 class PhaseStreamResults(TypedDict):
-    """What a stream got in a phase."""
+    """Results of a stream in a phase."""
 
     name: str
     """Name."""
@@ -405,9 +405,9 @@ class StationLimit(TypedDict):
     kind: str
     """Its kind."""
     count: int
-    """How many there are of it that requests come to."""
+    """Number of components that requests come to."""
     servers: int
-    """How many servers each has."""
+    """Number of servers of each."""
     demand_ms: float
     """The mean work that one request of the mix brings the busiest of them, visits × mean service time, in ms."""
     saturates_at_per_s: float
@@ -419,7 +419,7 @@ class SolvedPoint(TypedDict):
     load: float
     """Offered requests/s, or clients."""
     own: bool
-    """Whether this is the load that the scenario has."""
+    """True if this is the load that the scenario has."""
     throughput_per_s: float | None
     """Requests answered a second. None where more come than can be answered."""
     response_ms: float | None
@@ -429,15 +429,15 @@ class SolvedPoint(TypedDict):
     streams: list[StreamPoint]
     """Every stream, in the order of the scenario."""
     asymptotic: Between | None
-    """What throughput lies between whatever the distributions of service are, in requests per second. For one stream of clients."""
+    """Bounds of throughput for any distributions of service, in requests per second. For one stream of clients."""
     balanced: Between | None
     """The narrower bounds of balanced networks, in requests per second. They hold where mean value analysis is exact."""
     bard_schweitzer_per_s: float | None
     """Throughput by Bard and Schweitzer's approximation, in requests per second. For a closed network."""
     linearizer_per_s: float | None
-    """The same by linearizer."""
+    """Throughput by linearizer."""
     sets: list[list[str | str]] | None
-    """What to set in the scenario for this load: (path, value). None where its arrivals cannot be scaled."""
+    """Fields to set in the scenario for this load: (path, value). `None` if its arrivals cannot be scaled."""
 
 class StreamPoint(TypedDict):
     """One stream at one load."""
@@ -449,7 +449,7 @@ class StreamPoint(TypedDict):
     response_ms: float | None
     """Mean response time, in ms. None where more come than can be answered."""
 
-# What a rate lies between.
+# Bounds of a rate.
 Between = TypedDict(
     "Between",
     {

@@ -39,7 +39,7 @@ impl Expression {
         Split { parts, rest }
     }
 
-    /// Whether its value can only rise, or stay, while `variable` grows and the others are fixed; all variables are zero or more.
+    /// Returns true if its value can only rise, or stay, while `variable` grows and the others are fixed; all variables are zero or more.
     /// What cannot be told is no.
     pub fn rises_with(&self, variable: usize) -> bool {
         course(&self.root, variable).rises

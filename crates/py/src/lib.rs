@@ -115,26 +115,26 @@ mod _core {
         json(&catalog::all_names(Path::new(beside)))
     }
 
-    /// Whether replications that were run one by one have settled: the means and the settlings that their results have.
+    /// Returns true if replications that were run one by one have settled: the means and the settlings that their results have.
     #[pyfunction]
     #[expect(clippy::needless_pass_by_value, reason = "Python hands over lists")]
     fn have_settled(means: Vec<f64>, settlings: Vec<f64>) -> bool {
         results::have_settled(&means, &settlings)
     }
 
-    /// What to know of intervals of this number of replications; `None` where they are enough.
+    /// Returns the note on intervals of this number of replications; `None` if they are enough.
     #[pyfunction]
     fn of_few(replications: usize) -> Option<String> {
         results::of_few(replications)
     }
 
-    /// Whether a cache that still holds this share of what was written to it is far from steady state.
+    /// Returns true if a cache that still holds this share of what was written to it is far from steady state.
     #[pyfunction]
     fn is_filling(undestaged: f64) -> bool {
         results::is_filling(undestaged)
     }
 
-    /// What there is to show of a device, as JSON; `None` where there is no such device.
+    /// Returns the description of a device, as JSON; `None` if there is no such device.
     #[pyfunction]
     fn device(name: &str, beside: &str) -> PyResult<Option<String>> {
         let device =
@@ -162,7 +162,7 @@ mod _core {
         Ok(json(&sound.map_err(|problems| refused(&problems))?))
     }
 
-    /// How many sectors a disk's layout (as a device file has it) holds; refused where it has problems.
+    /// Returns the number of sectors of a disk's layout, given as in a device file; raises an error if it has problems.
     #[pyfunction]
     fn layout_sectors(layout: &str) -> PyResult<u64> {
         let read: Result<LayoutSpec, Problems> = document::read_text(layout, "layout");
@@ -240,7 +240,7 @@ mod _core {
     }
 }
 
-/// What a scenario gave; its errors where it made any, unless they are that someone lost patience.
+/// Returns the outcome of a scenario, or its errors, unless a user has interrupted it.
 fn understood<T>(result: Result<T, Problems>, progress: &Progress) -> PyResult<T> {
     result.map_err(|problems| match progress.cancelled.load(Ordering::Relaxed) {
         true => PyKeyboardInterrupt::new_err(()),
@@ -257,7 +257,7 @@ fn trace_format(text: &str, option: &str) -> PyResult<TraceFormat> {
     document::read_text(text, option).map_err(|problems| refused(&problems))
 }
 
-/// What reading a trace gave; its error in the form of a scenario's errors.
+/// Returns the outcome of reading a trace; its error has the form of a scenario's errors.
 fn traced<T>(read: Result<T, TraceError>, path: &Path) -> PyResult<T> {
     read.map_err(|error| match error {
         TraceError::Interrupted => PyKeyboardInterrupt::new_err(()),

@@ -57,7 +57,7 @@ impl PlanHandle {
     }
 }
 
-/// What is wanted of a run besides its results, as Python names it.
+/// Outputs of a run besides its results, as Python names them.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct Wanted {

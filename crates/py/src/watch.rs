@@ -10,7 +10,7 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-/// How often the watcher looks.
+/// Time between two looks of the watcher.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Does `work` on a thread of its own, without the interpreter's lock: passes Ctrl-C on to it, and tells `watch` how far it

@@ -66,7 +66,7 @@ fn text(name: &str, beside: &Path) -> Option<Result<(String, String), Problems>>
     }
 }
 
-/// What the file of a device is.
+/// Content of a device file.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[allow(dead_code, reason = "for the schema only")]
@@ -75,11 +75,11 @@ pub enum DeviceFile {
     Disk(Box<DiskNumbers>),
     /// The parameters of a solid-state drive.
     Ssd(Box<SsdNumbers>),
-    /// What differs from another device.
+    /// Differences from another device.
     Varied(VariedDevice),
 }
 
-/// Whether the device of this name is a solid-state drive: its file has `flash`.
+/// Returns true if the device of this name is a solid-state drive: its file has `flash`.
 pub fn is_ssd(name: &str, beside: &Path) -> bool {
     let tree = written(name, beside).and_then(Result::ok);
     tree.is_some_and(|tree| !tree.root.to_json()["flash"].is_null() || like_ssd(&tree, beside))

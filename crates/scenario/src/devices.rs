@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::document::Problems;
 use crate::{catalog, drives};
 
-/// How many points a curve has.
+/// Number of points of a curve.
 const POINTS: usize = 101;
 
 /// The requests whose service times are reported.
@@ -53,7 +53,7 @@ pub struct Number {
 /// The device of this name, for a scenario in the folder `beside`; `None` where there is none.
 ///
 /// # Errors
-/// What is wrong with its file.
+/// Errors in its file.
 pub fn device(name: &str, beside: &Path) -> Option<Result<Device, Problems>> {
     if catalog::is_ssd(name, beside) {
         let sound = drives::ssd(name, beside)?.and_then(|numbers| drives::sound_ssd(numbers, name));

@@ -14,7 +14,7 @@ use crate::variation;
 /// The disk of this name, for a scenario in the folder `beside`. `None` where there is no such device.
 ///
 /// # Errors
-/// What is wrong with its file.
+/// Errors in its file.
 pub fn disk(name: &str, beside: &Path) -> Option<Result<DiskNumbers, Problems>> {
     device(name, beside)
 }
@@ -22,7 +22,7 @@ pub fn disk(name: &str, beside: &Path) -> Option<Result<DiskNumbers, Problems>> 
 /// The solid-state drive of this name, for a scenario in the folder `beside`. `None` where there is no such device.
 ///
 /// # Errors
-/// What is wrong with its file.
+/// Errors in its file.
 pub fn ssd(name: &str, beside: &Path) -> Option<Result<SsdNumbers, Problems>> {
     device(name, beside)
 }
@@ -46,7 +46,7 @@ pub fn sound(numbers: DiskNumbers, file: &str) -> Result<DiskNumbers, Problems> 
     without(&problems, numbers, file)
 }
 
-/// The same of a solid-state drive.
+/// Returns a description of a solid-state drive.
 ///
 /// # Errors
 /// All that is wrong with them, for the reader of `file`.

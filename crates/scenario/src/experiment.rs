@@ -19,7 +19,7 @@ pub struct ExperimentFile {
 pub struct ExperimentSpec {
     /// The file of the scenario, beside that of the experiment.
     pub scenario: String,
-    /// What takes which values: a place in the scenario (`system.tds.disks`), and its values.
+    /// Fields of the scenario that vary (`system.tds.disks`), with their values.
     pub vary: IndexMap<String, Axis>,
     /// Which of the combinations are run.
     #[serde(default)]
@@ -27,7 +27,7 @@ pub struct ExperimentSpec {
     /// Values that follow from those: a place, and a formula of places (`system.tds.stripe_unit * 4`).
     #[serde(default)]
     pub derive: IndexMap<String, String>,
-    /// How many independent runs each point gets; with `precision`, how many a round has.
+    /// Number of independent runs of each point; with `precision`, of each round.
     #[serde(default = "few")]
     #[schemars(range(min = 1, max = 10_000))]
     pub replications: u32,
@@ -58,16 +58,16 @@ pub struct RangeSpec {
     pub from: Scalar,
     /// The last.
     pub to: Scalar,
-    /// How many.
+    /// Number of values.
     #[serde(default = "few")]
     #[schemars(range(min = 2, max = 100_000))]
     pub points: u32,
-    /// How they lie in between.
+    /// Spacing of the values.
     #[serde(default)]
     pub scale: Scale,
 }
 
-/// How values lie between two ends.
+/// Spacing of values between two ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Scale {
@@ -103,13 +103,13 @@ pub enum Design {
     List,
     /// Points spread evenly over all ranges at once.
     LatinHypercube {
-        /// How many.
+        /// Number of values.
         #[schemars(range(min = 1, max = 1_000_000))]
         points: u32,
     },
 }
 
-/// How precise an answer is to be.
+/// Precision of an answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PrecisionSpec {

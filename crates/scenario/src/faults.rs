@@ -43,7 +43,7 @@ pub struct AfterSpec {
     pub after: u64,
 }
 
-/// What happens to a component, and when.
+/// A change of a component's health, and its time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fault {
     /// When.
@@ -57,7 +57,7 @@ pub struct Fault {
 }
 
 impl Moment {
-    /// Whether it comes before or with `other`, where both are of one kind.
+    /// Returns true if it comes before or with `other`, where both are of one kind.
     fn is_not_before(self, other: Self) -> bool {
         match (self, other) {
             (Self::At(this), Self::At(other)) => this >= other,

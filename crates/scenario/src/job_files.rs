@@ -37,7 +37,7 @@ pub struct JobFileSpec {
 pub struct AskedJobs {
     /// The job file.
     pub file: PathBuf,
-    /// What the scenario says of it.
+    /// Its entry in the scenario.
     #[serde(flatten)]
     pub spec: JobFileSpec,
     /// The kind of each component of the system, by name.
@@ -60,7 +60,7 @@ pub struct Jobs {
 /// An error in a job file.
 #[derive(Debug)]
 pub struct JobError {
-    /// What was found, and where.
+    /// Errors, with their places.
     pub message: String,
     /// The fix.
     pub help: Option<String>,

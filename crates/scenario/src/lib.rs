@@ -45,12 +45,12 @@ use run::Options;
 
 pub use prepared::Prepared;
 
-/// What a run found.
+/// Outcome of a run.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// What it says.
+    /// Its results.
     pub results: results::Results,
-    /// What its first requests did, where that was wanted.
+    /// Journeys of its first requests, if asked for.
     pub journeys: Vec<Journey>,
 }
 

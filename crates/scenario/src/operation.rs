@@ -2,7 +2,7 @@
 
 use headrace_work::{Block, FileAct, FileOp, Op, Request};
 
-/// What a request asked.
+/// Operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// Of a block device.
@@ -37,7 +37,7 @@ impl Operation {
 /// A request as it is recorded when it is answered.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordedRequest {
-    /// What was asked.
+    /// Its operation.
     pub operation: Operation,
     /// Its data: of a file operation the file is the address.
     pub data: Block,

@@ -38,7 +38,7 @@ impl Plan {
         &self.spec.run
     }
 
-    /// Whether components fail or are rebuilt during a run, so that it has phases rather than one steady state.
+    /// Returns true if components fail or are rebuilt during a run, so that it has phases rather than one steady state.
     pub fn has_phases(&self) -> bool {
         !self.faults.is_empty() || self.graph.nodes.iter().any(|node| node.plan.theory().features().changes)
     }

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// How far a run has come, and whether it is to go on. Shared between the threads that run and the one that watches.
+/// Progress of a run, and the request to end it. Shared between the threads that run and the one that watches.
 #[derive(Default)]
 pub struct Progress {
     /// Requests read from a trace before the run.
@@ -29,7 +29,7 @@ impl Progress {
         }
     }
 
-    /// Whether the run is to end.
+    /// Returns true if the run is to end.
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }

@@ -41,11 +41,11 @@ pub struct Record<'m> {
     arena: Arena<'m>,
     /// The group of each component.
     groups: Vec<u32>,
-    /// Whether each component is a tape library.
+    /// True if each component is a tape library.
     libraries: Vec<bool>,
     /// Of each stream.
     pub streams: Vec<StreamRecord>,
-    /// What streams and components had recorded at the end of each segment.
+    /// Records of streams and components at the end of each segment.
     pub marks: Marks,
     segment_length: u64,
     in_segment: u64,
@@ -57,11 +57,11 @@ pub struct Record<'m> {
     pub held: u64,
     /// The end of the run after this many are finished.
     pub wanted: u64,
-    /// What streams got before and after each fault, where there are some.
+    /// Records of streams before and after each fault, if there are any.
     pub phases: Option<Phases>,
 }
 
-/// What is recorded of one stream.
+/// Record of one stream.
 #[derive(Clone, Default)]
 pub struct StreamRecord {
     /// Requests in flight.
@@ -78,17 +78,17 @@ pub struct StreamRecord {
     pub expired: u64,
     /// Those of them that are still being done.
     pub abandoned: u64,
-    /// How long those that expired had waited, summed, in ns.
+    /// Sum of the waiting times of those that expired, in ns.
     pub expired_ns: u128,
     /// Requests that nothing could answer.
     pub failed: u64,
-    /// How long those that failed took, summed, in ns.
+    /// Sum of the times of those that failed, in ns.
     pub failed_ns: u128,
     /// Response times of all requests.
     pub all: Series,
     /// Of each operation, where there are several.
     pub by_op: Vec<(Operation, Series)>,
-    /// What a running total says now.
+    /// Returns the current value of a running total.
     pub totals: Totals,
     /// The first request whose account did not add up: its response and its account, in ns.
     pub misaccounted: Option<(Nanos, Nanos)>,
@@ -222,7 +222,7 @@ impl<'m> Record<'m> {
         }
     }
 
-    /// Whether more is written down of the requests of `stream` than of any.
+    /// Returns true if more is written down of the requests of `stream` than of any.
     #[inline]
     fn notes(&self, stream: usize) -> bool {
         self.log.is_some() || self.phases.is_some() || !self.streams[stream].by_op.is_empty()

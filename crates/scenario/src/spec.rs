@@ -90,7 +90,7 @@ pub enum WarmUp {
     None,
 }
 
-/// How a run is computed.
+/// Method of computing a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Engine {

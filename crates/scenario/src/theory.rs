@@ -19,14 +19,14 @@ use crate::solve;
 /// Quantiles that results carry, and what theory says of them.
 pub const SHARES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
 
-/// What theory says of one stream.
+/// The prediction of theory for one stream.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StreamTheory {
     /// Name of the stream.
     pub stream: String,
     /// Formula; `none` if none applies.
     pub model: String,
-    /// Whether all assumptions of the formula hold.
+    /// True if all assumptions of the formula hold.
     pub exact: bool,
     /// Assumption that fails, and what is known about the error.
     pub fails: Option<String>,
@@ -89,7 +89,7 @@ fn is_alone(plan: &Plan, target: NodeId) -> Result<(), String> {
     }
 }
 
-/// How a component serves each of its streams.
+/// Returns the service of a component for each of its streams.
 fn models(plan: &Plan, target: NodeId) -> Result<Vec<(&StreamPlan, Model)>, String> {
     is_alone(plan, target)?;
     let view = plan.graph.view(target);
@@ -133,7 +133,7 @@ fn overload(plan: &Plan, target: NodeId, utilisation: f64) -> Option<Problem> {
     Some(Problem { overload: true, ..Problem::at(path, message).help(help) })
 }
 
-/// What theory says of every stream, with its cdf at `times_ms` of each.
+/// Returns the prediction of theory for every stream, with its CDF at `times_ms` of each.
 pub fn predict(plan: &Plan, times_ms: &[Vec<f64>]) -> Vec<StreamTheory> {
     let network = OnceCell::new();
     let of = |(at, (stream, times)): (usize, (&StreamPlan, &Vec<f64>))| {

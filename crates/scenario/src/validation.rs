@@ -11,21 +11,21 @@ use headrace_work::Block;
 /// One request, measured and simulated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
-    /// What was asked.
+    /// The request.
     pub request: Block,
     /// When it was issued to the simulated drive.
     pub issued: Nanos,
-    /// How long it took on the real drive.
+    /// Response time of the real drive.
     pub measured: Nanos,
-    /// How long it took on the simulated one, from when it was issued.
+    /// Response time of the simulated drive, from the time of issue.
     pub simulated: Nanos,
     /// Where the simulated drive found the data, or put it.
     pub from: DataSource,
-    /// What its arm took, in ns.
+    /// Seek time, in ns.
     pub moved_ns: f64,
-    /// How long it then waited for the platter, in ns.
+    /// Rotational latency, in ns.
     pub waited_ns: f64,
-    /// How far its data is from that of the request before.
+    /// Distance of its data from that of the previous request.
     pub apart: SectorDistance,
 }
 

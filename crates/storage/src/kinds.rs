@@ -87,7 +87,7 @@ macro_rules! declare {
         }
 
         impl ComponentSpec {
-            /// What it is called in documents and results.
+            /// Returns its name in documents and results.
             pub const fn kind(&self) -> &'static str {
                 match self {
                     $($(Self::$kind(_) => stringify!($module),)+)+
@@ -143,7 +143,7 @@ macro_rules! declare {
         }
 
         impl AnyPlan {
-            /// What it is called in documents and results.
+            /// Returns its name in documents and results.
             pub const fn kind(&self) -> &'static str {
                 match self {
                     $($(Self::$kind(_) => stringify!($module),)+)+
@@ -168,7 +168,7 @@ macro_rules! declare {
                 works.contains(&W::TOKEN)
             }
 
-            /// What can be known of it before time runs.
+            /// Its formulas and features.
             pub fn theory(&self) -> &dyn Theory {
                 match self {
                     $($(Self::$kind(plan) => &**plan,)+)+
@@ -200,7 +200,7 @@ macro_rules! declare {
                 C::of(self)
             }
 
-            /// What it records of itself.
+            /// Its records.
             pub fn probe(&self) -> &dyn Probe {
                 match self {
                     $($(Self::$kind(component) => component,)+)+

@@ -1,6 +1,7 @@
 """`headrace explore`."""
 
 import webbrowser
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -24,6 +25,10 @@ def explore(
         ),
     ] = 0,
     open_: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    allow: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FOLDER", help="Save designs to this folder too, not to FILE's alone. May be repeated."),
+    ] = None,
 ) -> None:
     """Explore FILE in a browser: a slider for each number, with the answer as it moves.
 
@@ -38,7 +43,7 @@ def explore(
                 raise
             message = "the explorer needs NiceGUI, which is not installed"
             raise refusal("explore", message, "pip install 'headrace[explore]'") from None
-        serve(file, dict(changes(sets)), port, lambda address: _tell(address, open_))
+        serve(file, dict(changes(sets)), allow or [], port, lambda address: _tell(address, open_))
     except ScenarioError as error:
         refuse(error, as_json=False)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Writing a design to a file: never over one that is there without asking, never over a trace or a device."""
+"""Writing a design to a file: in allowed folders only, never over inputs, and over other files only if told to."""
 
 import shlex
 from collections.abc import Sequence
@@ -16,17 +16,24 @@ class Asked(Exception):
     """A file would be replaced: the text says which."""
 
 
-def save(scenario: Scenario, name: str, read: str, *, replaced: bool = False) -> Path:
-    """Write a design to a file beside its own, and return which. `read` is the text of its own as it was read.
+def save(scenario: Scenario, name: str, read: str, *, allowed: Sequence[Path] = (), replaced: bool = False) -> Path:
+    """Write a design to a file in the folder of its own or in an `allowed` one; return its path.
 
-    Raises `Asked` where a file is there, unless `replaced` says that it may go; `ScenarioError` for a design that
-    cannot be read, and for a file that it is made from other than its own.
+    `read` is the text of the design's own file as it was read. Raises `Asked` if the file exists, unless `replaced` is
+    true; `ScenarioError` for a design that cannot be read, a file in another folder, a file that is not a regular one,
+    and a file that the design is made from other than its own.
     """
     own = Path(scenario.file)
     if not name.strip():
         raise refusal("save", "the file has no name", "write one, such as mine.yaml")
     to, text = own.parent / name.strip(), edited(scenario)
     keep_apart({"save": to}, [one for one in scenario.inputs() if one != own])
+    if not any(to.resolve().is_relative_to(folder.resolve()) for folder in (own.parent, *allowed)):
+        raise refusal(
+            to, f"{to} is not in {own.parent.resolve()}", "allow its folder: `headrace explore --allow FOLDER`"
+        )
+    if to.exists() and not (to.is_file() or to.is_dir()):
+        raise refusal(to, f"{to} is a pipe or a device", "name a file")
     if to.is_dir() or not to.parent.is_dir():
         raise refusal(
             to, f"{to} {'is a folder' if to.is_dir() else 'is in a folder that does not exist'}", "name a file"

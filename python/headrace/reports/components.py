@@ -13,9 +13,10 @@ LEAST_USED = 0.01
 
 
 def components(found: Json) -> tuple[list[str], list[list[str]]]:
-    """Return the components as columns and rows; work in the background has a column where there is some."""
+    """Return the components as columns and rows; background work and stalls have a column where there are some."""
     shown = list(grouped(found["components"]))
-    beside = any(part["utilisation_by_cause"] for part in shown)
+    shares = {"background": background, "stalled": stalled}
+    beside = {name: share for name, share in shares.items() if any(map(share, shown))}
     wait, held = units_of_components(shown)
     rows = []
     for part in shown:
@@ -24,13 +25,12 @@ def components(found: Json) -> tuple[list[str], list[list[str]]]:
         times = (
             ("", "") if part["utilisation"] is None else (wait.cell(part["waiting_ms"]), held.cell(part["service_ms"]))
         )
-        behind = [f"{background(part):.1%}" if part["utilisation"] is not None else ""] if beside else []
+        behind = ["" if part["utilisation"] is None else f"{share(part):.1%}" for share in beside.values()]
         rows.append([part["path"], busy, *behind, queue, *times, number(part["bytes_per_s"] / 1e6)])
         for portion in portions(part):
-            cells = [f"{portion['utilisation']:.1%}", *([""] if beside else []), _queue(portion)]
+            cells = [f"{portion['utilisation']:.1%}", *[""] * len(beside), _queue(portion)]
             rows.append([_portion(part, portion), *cells, "", "", ""])
-    behind = ["background"] if beside else []
-    return ["", "busy", *behind, "waiting", f"mean wait, {wait.name}", f"server held, {held.name}", "MB/s"], rows
+    return ["", "busy", *beside, "waiting", f"mean wait, {wait.name}", f"server held, {held.name}", "MB/s"], rows
 
 
 def units_of_components(parts: list[Json]) -> tuple[Unit, Unit]:
@@ -64,6 +64,11 @@ def _queue(portion: Json) -> str:
 def background(part: Json) -> float:
     """Return the share of time that a component was busy with what no host waited for."""
     return float(sum(share for cause, share in part["utilisation_by_cause"].items() if cause != "host"))
+
+
+def stalled(part: Json) -> float:
+    """Return the share of time that a component was held by requests that waited for another component."""
+    return float(part["stalled"] or 0)
 
 
 def meters(found: Json) -> list[list[str]]:

@@ -11,13 +11,13 @@ use super::tree::{TextSpan, Tree};
 pub struct Problem {
     /// The field it is about.
     pub path: Path,
-    /// What was found, and why it cannot be.
+    /// Message: the value found, and the reason why it is refused.
     pub message: String,
     /// The fix.
     pub help: Option<String>,
     /// Where to point; when `None`, at the value that `path` names.
     pub span: Option<TextSpan>,
-    /// Whether nothing is misspelt or missing, but the load is more than the system sustains.
+    /// True if nothing is misspelt or missing, but the load is more than the system sustains.
     pub overload: bool,
 }
 

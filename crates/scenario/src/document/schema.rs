@@ -60,7 +60,7 @@ fn has_type(schema: &Json, name: &str) -> bool {
     schema["type"] == name || list(schema, "type").iter().any(|kind| kind == name)
 }
 
-/// How a scalar is written where a quantity is wanted.
+/// Forms of a scalar that stands for a quantity.
 fn scalar_text(scalar: &Json) -> String {
     scalar.as_str().map_or_else(|| scalar.to_string(), str::to_owned)
 }

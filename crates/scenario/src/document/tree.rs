@@ -23,13 +23,13 @@ pub struct TextSpan {
 /// A value and where it stands; `None` where it was not in the text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ValueNode {
-    /// What it is.
+    /// Its value.
     pub value: Value,
     /// Where it stands.
     pub span: Option<TextSpan>,
 }
 
-/// What a node is.
+/// Value of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// Text, number, truth or nothing.
@@ -56,7 +56,7 @@ pub struct Tree {
     pub source: String,
     /// The file's name, as the user wrote it.
     pub file: String,
-    /// What it holds.
+    /// Its content.
     pub root: ValueNode,
 }
 
@@ -247,7 +247,7 @@ impl ValueNode {
         }
     }
 
-    /// What the document says here, for messages.
+    /// Returns the text of the document at this node, for messages.
     pub fn shown(&self) -> String {
         match &self.value {
             Value::Scalar(Json::String(text)) if text.chars().count() > 80 => {

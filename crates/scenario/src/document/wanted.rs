@@ -39,7 +39,7 @@ pub fn either(ways: &[String]) -> String {
     }
 }
 
-/// What a value must be.
+/// Form that a value must have.
 pub fn kind_in_words(schema: &Json) -> String {
     let named = |name: &str| format!("`{{{name}: …}}`");
     match kind(schema) {

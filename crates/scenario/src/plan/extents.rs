@@ -43,7 +43,7 @@ fn beside<'s>(scenario: &'s ScenarioSpec, name: &str, spec: &StreamSpec) -> Vec<
     streams.map(|(other, stream)| (other.as_str(), stream.files())).collect()
 }
 
-/// What only a stream with files can say.
+/// Fields that apply to a stream with files only.
 fn no_files(path: &Path, spec: &StreamSpec) -> Option<Problem> {
     let field = match (spec.files, spec.placement) {
         (Some(_), _) => "files",

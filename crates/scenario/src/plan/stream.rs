@@ -17,11 +17,11 @@ const KINDS: usize = 64;
 pub struct StreamPlan {
     /// Its name.
     pub name: String,
-    /// What the user wrote.
+    /// Its specification.
     pub spec: StreamSpec,
     /// The component it goes to first: the one that it names, or the route there.
     pub target: NodeId,
-    /// What it replays.
+    /// The trace it replays.
     pub trace: Option<Replay>,
     /// The file operations that it replays.
     pub log: Option<FileLog>,
@@ -44,7 +44,7 @@ impl StreamPlan {
         if all.len() > 1 { all } else { Vec::new() }
     }
 
-    /// Whether it replays what was recorded.
+    /// Returns true if it replays what was recorded.
     pub fn is_recorded(&self) -> bool {
         self.trace.is_some() || self.log.is_some()
     }
@@ -55,7 +55,7 @@ impl StreamPlan {
         traced.or(self.log.as_ref().map(|log| log.survey.operations))
     }
 
-    /// Whether it has both reads and writes.
+    /// Returns true if it has both reads and writes.
     fn is_mixed(&self) -> bool {
         match &self.trace {
             None => (0.0..1.0).contains(&self.spec.op.reads()) && self.spec.op.reads() > 0.0,
@@ -63,7 +63,7 @@ impl StreamPlan {
         }
     }
 
-    /// Whether requests come whatever became of those before them.
+    /// Returns true if requests come whatever became of those before them.
     pub fn is_open(&self) -> bool {
         let open = match &self.trace {
             None => self.log.is_some() || self.spec.arrivals.mean_rate().is_some(),
@@ -81,17 +81,17 @@ impl StreamPlan {
         }
     }
 
-    /// Whether its source makes no requests while as many as may be are in flight.
+    /// Returns true if its source makes no requests while as many as may be are in flight.
     pub fn waits_for_room(&self) -> bool {
         self.spec.outstanding.is_some() && self.spec.when_full == WhenFull::Wait
     }
 
-    /// Whether every request that comes is made, and waits until it is answered.
+    /// Returns true if every request that comes is made, and waits until it is answered.
     pub fn is_patient(&self) -> bool {
         self.spec.outstanding.is_none() && self.spec.timeout.is_none()
     }
 
-    /// What theory and components may know of its requests.
+    /// Its requests as known to theory and components.
     pub fn load(&self) -> Load {
         Load {
             stream: self.name.clone(),
@@ -121,7 +121,7 @@ impl StreamPlan {
         })
     }
 
-    /// Whether sizes are drawn from more values than theory takes into account.
+    /// Returns true if sizes are drawn from more values than theory takes into account.
     pub fn has_many_kinds(&self) -> bool {
         self.kinds().len() > KINDS
     }

@@ -204,7 +204,7 @@ impl Planner<'_> {
     }
 }
 
-/// What is wrong with the threads of a stream's clients.
+/// Returns an error in the threads of a stream's clients.
 fn threads_problem(path: &Path, spec: &StreamSpec) -> Option<Problem> {
     let ArrivalSpec::Closed { threads: Some(threads), depth, .. } = spec.arrivals else { return None };
     let problem = |message: String| Problem::at(path.key("arrivals").key("closed").key("threads"), message);
@@ -216,7 +216,7 @@ fn threads_problem(path: &Path, spec: &StreamSpec) -> Option<Problem> {
         .then(|| problem(format!("{threads} threads cannot share {depth} clients; each needs one")))
 }
 
-/// What is wrong with the region of a stream to a component that holds `capacity`.
+/// Returns an error in the region of a stream to a component of this `capacity`.
 fn region_problem(path: &Path, spec: &StreamSpec, capacity: Bytes) -> Option<Problem> {
     let region = spec.region?;
     let path = path.key("region");

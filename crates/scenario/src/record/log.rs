@@ -23,7 +23,7 @@ pub struct LogBatch {
     pub number: u64,
     /// The stream, by its place in the scenario.
     pub stream: Vec<u64>,
-    /// What was asked, by [`Operation::code`](crate::operation::Operation::code).
+    /// Operations, by [`Operation::code`](crate::operation::Operation::code).
     pub op: Vec<u64>,
     /// The first byte, or the file.
     pub address: Vec<u64>,

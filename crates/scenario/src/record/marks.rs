@@ -7,7 +7,7 @@ use headrace_work::{Cause, NodeId};
 
 use super::totals::Totals;
 
-/// What a component read at some instant, as numbers that only grow.
+/// Readings of a component at an instant, as numbers that only grow.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MeterReading {
     /// Bytes answered.
@@ -44,7 +44,7 @@ fn pair(meter: Meter) -> [f64; 2] {
 }
 
 impl MeterReading {
-    /// What a component reads at `now`.
+    /// Returns the readings of a component at `now`.
     pub fn of(arena: Arena, id: NodeId, now: Nanos) -> Self {
         let probe = arena.probe(id);
         let Activity { busy, stalled, queue, visits, waited, served, service, .. } =
@@ -67,7 +67,7 @@ impl MeterReading {
         }
     }
 
-    /// What happened since `earlier`.
+    /// Returns the change since `earlier`.
     pub fn since(&self, earlier: &Self) -> Self {
         let mut busy = self.busy;
         busy.iter_mut().zip(earlier.busy).for_each(|(now, then)| *now -= then);
@@ -103,7 +103,7 @@ impl MeterReading {
 pub struct Mark {
     /// When it was.
     pub time: Nanos,
-    /// What each stream had recorded.
+    /// Record of each stream.
     pub totals: Vec<Totals>,
     /// The readings that changed since the mark before, in the order of components.
     changed: Vec<(NodeId, MeterReading)>,
@@ -155,7 +155,7 @@ impl Marks {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of marks.
     pub fn count(&self) -> usize {
         self.marks.len()
     }
@@ -170,7 +170,7 @@ impl Marks {
         &self.marks[at]
     }
 
-    /// What every component read at a mark.
+    /// Returns the readings of all components at a mark.
     pub fn readings_at(&self, at: usize) -> Vec<MeterReading> {
         let mut readings = vec![MeterReading::default(); self.latest.len()];
         for (id, reading) in self.marks[..=at].iter().flat_map(|mark| &mark.changed) {

@@ -10,13 +10,13 @@ use headrace_work::NodeId;
 pub struct HealthPhase {
     /// Its beginning.
     pub from: Nanos,
-    /// What happened then; nothing before the first fault.
+    /// Changes at its beginning; none before the first fault.
     pub after: Vec<(NodeId, Event)>,
-    /// What each stream got in it.
+    /// Record of each stream in it.
     pub streams: Vec<PhaseStream>,
 }
 
-/// What a stream got in a phase.
+/// Record of a stream in a phase.
 #[derive(Clone, Default)]
 pub struct PhaseStream {
     /// Response times of requests answered in it.
@@ -38,7 +38,7 @@ impl PhaseStream {
 /// The phases so far.
 pub struct Phases {
     phases: Vec<HealthPhase>,
-    /// How many happenings have begun one.
+    /// Number of changes that have begun a phase.
     seen: usize,
 }
 

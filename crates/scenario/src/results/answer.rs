@@ -4,7 +4,7 @@ use headrace_units::{BytesPerSecond, Nanos};
 
 use super::{Bottleneck, ClosedLoad, Results, SATURATED, StreamResults, rebuilds};
 
-/// What the results say, stream by stream, and what limits them.
+/// Returns the answer: stream by stream, then the bottleneck.
 pub fn in_words(results: &Results) -> String {
     let mut sentences: Vec<String> = results.streams.iter().map(stream).collect();
     if let Some(bottleneck) = &results.bottleneck {
@@ -17,7 +17,7 @@ pub fn in_words(results: &Results) -> String {
     sentences.join(" ")
 }
 
-/// What limits the system, and how far away that is.
+/// Returns the sentence on the bottleneck and the headroom.
 fn limit(bottleneck: &Bottleneck, streams: usize) -> String {
     let what = bottleneck.what.as_ref().map_or_else(String::new, |what| format!(" ({what})"));
     let busy =

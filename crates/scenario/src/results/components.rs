@@ -13,7 +13,7 @@ use crate::record::MeterReading;
 use crate::run::{End, MeterKind, Outcome};
 use crate::solve;
 
-/// What a run says of one component.
+/// Results of one component.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ComponentResults {
     /// Name, prefixed by those of the components that contain it: `tds/spindle[0]`.
@@ -41,7 +41,7 @@ pub struct ComponentResults {
     /// For a front and a tape library: those of its servers that are busiest and cannot be replaced by its others, if they are
     /// busier than all together.
     pub busiest: Option<BusiestResults>,
-    /// The same for all such servers, whether or not they are busier: of a limit those that it leaves one user or host, the one
+    /// All such servers, busier than the whole or not: of a limit those that it leaves one user or host, the one
     /// that uses most of them; empty for other components.
     pub portions: Vec<PortionResults>,
     /// Mean number of servers that had failed and were not in use, such as drives of a library; `utilisation` is that of the
@@ -102,9 +102,9 @@ pub struct BusiestResults {
 /// Servers of a component that stand in for no others.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PortionResults {
-    /// What they are.
+    /// Name of the servers.
     pub what: String,
-    /// How many they are.
+    /// Number of servers.
     pub servers: u64,
     /// Share of time in which they were busy, as far as they worked.
     #[schemars(range(min = 0, max = 1))]
@@ -128,7 +128,7 @@ pub struct Bottleneck {
     /// Utilisation of these, for all causes.
     #[schemars(range(min = 0, max = 1))]
     pub utilisation: f64,
-    /// Whether its utilisation was at least 99.5 %.
+    /// True if its utilisation was at least 99.5 %.
     pub saturated: bool,
     /// Headroom: the multiple of this load at which it saturates. If it was never idle, the share of the load that was completed.
     /// Null if a closed stream reaches it, because its load depends on response times, if requests come faster than they are
@@ -367,7 +367,7 @@ fn limiting<'c>(plan: &Plan, components: &'c [ComponentResults]) -> Option<(Node
     limit.or(server)
 }
 
-/// Whether requests of an open stream are answered more slowly than they come, and the longer the more so.
+/// Returns true if requests of an open stream are answered more slowly than they come, and the longer the more so.
 pub(super) fn falls_behind(plan: &Plan, outcomes: &[Outcome]) -> bool {
     let drifts = outcomes.iter().any(|outcome| !outcome.steady);
     let mut open = plan.streams.iter().enumerate().filter(|(_, stream)| stream.is_open());

@@ -8,7 +8,7 @@ use crate::run::Outcome;
 /// Up to this share of what was written to a cache may stay there: the disks then did nearly all that steady state asks of them.
 const MOST_LEFT: f64 = 0.1;
 
-/// Whether a cache that still holds this share of what was written to it is far from steady state.
+/// Returns true if a cache that still holds this share of what was written to it is far from steady state.
 #[must_use]
 pub fn is_filling(share: f64) -> bool {
     share > MOST_LEFT
@@ -28,7 +28,7 @@ pub(super) fn cache(plan: &Plan, outcomes: &[Outcome]) -> Option<(NodeId, f64)> 
     shares.filter(|(_, share)| is_filling(*share)).max_by(|(_, one), (_, other)| one.total_cmp(other))
 }
 
-/// What a user must know of a cache that is filling.
+/// Returns the note on a cache that is filling.
 pub(super) fn note(plan: &Plan, outcomes: &[Outcome]) -> Option<String> {
     let (id, share) = cache(plan, outcomes)?;
     Some(format!(

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::SHARES;
 use crate::run::StreamOutcome;
 
-/// What was measured, and how far off the simulation is.
+/// Measured response times, and the errors of the simulation.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Measured {
     /// For all requests.

@@ -36,7 +36,7 @@ use streams::cdf;
 /// A server this busy may as well be asked for several times what it can do.
 pub(crate) const SATURATED: f64 = 0.995;
 
-/// What a run says.
+/// Results of a run.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Results {
     /// Version of headrace.
@@ -45,7 +45,7 @@ pub struct Results {
     pub answer: String,
     /// Warnings: limits reached, no steady state, intervals that cannot be trusted.
     pub notes: Vec<String>,
-    /// Whether the run finished; false if a limit or Ctrl-C ended it.
+    /// True if the run finished; false if a limit or Ctrl-C ended it.
     pub complete: bool,
     /// Reason for the end of the run: `done`, `time_up`, `idle`, `time_stands_still`, `too_far`, `too_many_in_flight`,
     /// `too_many_parts`, `too_many_events`, `too_long`, `trace_lost` or `cancelled`.

@@ -12,7 +12,7 @@ use crate::plan::{Plan, StreamPlan};
 use crate::run::{End, Outcome, StreamOutcome};
 use crate::spec::WarmUp;
 
-/// What replications of a recording are.
+/// Returns the note on replications of a recording.
 const SAME_REQUESTS: &str =
     "replications replay the same requests: intervals cover only the randomness within components";
 
@@ -132,7 +132,7 @@ fn stands_still(outcome: &Outcome, plan: &Plan) -> String {
     )
 }
 
-/// Whether a steady state was found, and its beginning left out.
+/// Returns true if a steady state was found, and its beginning left out.
 fn steadiness(outcomes: &[Outcome]) -> Vec<String> {
     let drifting = outcomes.iter().filter(|outcome| !outcome.steady).count();
     let drifts = match outcomes.len() {
@@ -193,7 +193,7 @@ pub fn of_few(replications: usize) -> Option<String> {
 const FEW: usize = 3;
 const ENOUGH: usize = 5;
 
-/// What a reader must know of the headroom.
+/// Returns the note on headroom.
 fn limits(bottleneck: Option<&Bottleneck>) -> Option<String> {
     let of = bottleneck?;
     match (of.saturated, of.saturates_at) {
@@ -243,12 +243,12 @@ fn behind(plan: &Plan, outcomes: &[Outcome], bottleneck: Option<&Bottleneck>) ->
     })
 }
 
-/// What components say of themselves under their streams.
+/// Returns the notes of components on their streams.
 pub fn of_components(plan: &Plan) -> Vec<String> {
     plan.streams.iter().filter_map(|stream| plan.graph.view(stream.target).note(&stream.load())).collect()
 }
 
-/// What is wrong with components at the end of the run, and that the run has phases.
+/// Returns the notes on components that do not work at the end of the run, and on phases.
 fn of_health(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
     let Some(outcome) = outcomes.first() else { return Vec::new() };
     let in_state = |state: &str| -> Vec<&str> {
@@ -344,7 +344,7 @@ fn unanswered(streams: &[StreamResults]) -> Vec<String> {
     notes
 }
 
-/// What is to be said of replayed logs of file operations.
+/// Returns the notes on replayed logs of file operations.
 fn of_logs(plan: &Plan, replications: usize) -> Vec<String> {
     let same = (replications > 1).then(|| SAME_REQUESTS.to_owned());
     let logs = plan.streams.iter().filter_map(|stream| Some((&stream.name, stream.log.as_ref()?)));
@@ -355,7 +355,7 @@ fn of_logs(plan: &Plan, replications: usize) -> Vec<String> {
     notes.collect()
 }
 
-/// What is to be said of replayed traces.
+/// Returns the notes on replayed traces.
 fn of_traces(plan: &Plan, outcomes: &[Outcome], streams: &[StreamResults]) -> Vec<String> {
     let whole = outcomes.iter().all(|outcome| is_complete(outcome.end));
     let mut notes = Vec::new();

@@ -23,7 +23,7 @@ pub struct PhaseResults {
     pub streams: Vec<PhaseStreamResults>,
 }
 
-/// What a stream got in a phase.
+/// Results of a stream in a phase.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PhaseStreamResults {
     /// Name.

@@ -86,7 +86,7 @@ impl RebuildResults<'_> {
     }
 }
 
-/// How an array of `system` rebuilds; none for one that is a part of another.
+/// Returns the sentence on the rebuild of an array of `system`; `None` for one that is a part of another.
 fn spec(results: &Results, path: &str) -> Option<RebuildSpec> {
     match results.scenario.system.get(path)? {
         ComponentSpec::Array(array) => Some(array.rebuild.unwrap_or_default()),

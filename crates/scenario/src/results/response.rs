@@ -19,7 +19,7 @@ pub struct ResponseResults {
     pub mean_ms: f64,
     /// Half-width of the 95 % confidence interval of the mean; null if the run is too short.
     pub half_width_ms: Option<f64>,
-    /// How the interval was computed.
+    /// Method of the interval.
     pub interval: Option<IntervalResults>,
     /// Correlation time of response times, as a share of the run after warm-up; 0 if no warm-up was needed, null if the run is
     /// too short to estimate it.
@@ -36,7 +36,7 @@ pub struct ResponseResults {
     pub quantile_error: f64,
 }
 
-/// How an interval was obtained.
+/// Method of an interval.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct IntervalResults {
     /// `batch_means` for one run, `replications` for several.
@@ -95,7 +95,7 @@ fn interval(series: &[&SeriesOutcome], settlings: Option<&[f64]>) -> Option<Inte
     Interval::by_replications(&means, settled)
 }
 
-/// Whether replications that were run one by one have settled; see [`is_settled`]. Each has had the first cut.
+/// Returns true if replications that were run one by one have settled; see [`is_settled`]. Each has had the first cut.
 pub fn have_settled(means: &[f64], settlings: &[f64]) -> bool {
     is_settled(means, settlings, CUTS[0] / (1.0 - CUTS[0]))
 }

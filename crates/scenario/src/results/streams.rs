@@ -13,10 +13,10 @@ use crate::operation::Operation;
 use crate::plan::Plan;
 use crate::run::{Outcome, SeriesOutcome, StreamOutcome};
 
-/// How many points a cdf has.
+/// Number of points of a CDF.
 const CDF_POINTS: usize = 500;
 
-/// What a run says of one stream.
+/// Results of one stream.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct StreamResults {
     /// Name.

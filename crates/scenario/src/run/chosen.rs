@@ -29,7 +29,7 @@ pub fn of(plan: &Plan, found: &[&Candidates<Outcome>]) -> Vec<Outcome> {
     chosen.map(|outcome| Outcome { steady: outcome.steady && standing.is_some(), ..outcome }).collect()
 }
 
-/// Whether a stream's response times still move after the cut that the outcomes have.
+/// Returns true if a stream's response times still move after the cut that the outcomes have.
 fn any_moves<'o>(outcomes: impl Iterator<Item = &'o Outcome> + Clone) -> bool {
     let streams = outcomes.clone().next().map_or(0, |outcome| outcome.streams.len());
     (0..streams).any(|stream| {

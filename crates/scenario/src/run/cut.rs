@@ -15,9 +15,9 @@ use crate::record::Record;
 pub struct Cut {
     /// The first segment to keep.
     pub first: usize,
-    /// Whether a warm-up was found.
+    /// True if a warm-up was found.
     pub steady: bool,
-    /// Whether the run has too few answers to find one, so that nothing is left out.
+    /// True if the run has too few answers to find one, so that nothing is left out.
     pub too_short: bool,
 }
 

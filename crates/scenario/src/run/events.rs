@@ -291,7 +291,7 @@ impl<'m> Replication<'m> {
         !lost
     }
 
-    /// Whether a request is answered before its host gives up. Where it is not, it is done all the same.
+    /// Returns true if a request is answered before its host gives up. Where it is not, it is done all the same.
     async fn within_deadline(
         &'m self,
         stream: usize,

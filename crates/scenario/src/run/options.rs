@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::record::Sink;
 
-/// What is wanted of a run besides its results.
+/// Outputs of a run besides its results.
 pub struct Options {
     /// Maximum number of threads; results do not depend on it.
     pub threads: usize,
@@ -16,9 +16,9 @@ pub struct Options {
     pub first: u64,
     /// Where every request is handed to.
     pub requests: Option<Sink>,
-    /// Whether theory is wanted; it may take longer than a short run.
+    /// True if theory is wanted; it may take longer than a short run.
     pub theory: bool,
-    /// How many times as wide intervals are: more than 1 where replications were added until they looked narrow, by which
+    /// Factor by which intervals are wider: more than 1 where replications were added until they looked narrow, by which
     /// those that came out narrow by chance are chosen.
     pub widen: f64,
 }

@@ -15,7 +15,7 @@ use crate::checks::{self, Evidence};
 use crate::operation::Operation;
 use crate::record::{HealthPhase, Mark, MeterReading, Record, StreamRecord, Totals};
 
-/// What one replication found.
+/// Outcome of one replication.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// Why it ended.
@@ -28,7 +28,7 @@ pub struct Outcome {
     pub warm_up: Nanos,
     /// False where no warm-up could be found: too short a run, or no steady state.
     pub steady: bool,
-    /// Whether a stream had too few answers to find its warm-up.
+    /// True if a stream had too few answers to find its warm-up.
     pub too_short: bool,
     /// Of each stream.
     pub streams: Vec<StreamOutcome>,
@@ -36,19 +36,19 @@ pub struct Outcome {
     pub components: Vec<ComponentOutcome>,
     /// Who still waits for what, where nothing more can happen.
     pub waiting: Arc<[String]>,
-    /// What components say of what happened.
+    /// Notes of components on the run.
     pub remarks: Arc<[String]>,
     /// Over time: one point for each segment.
     pub series: Arc<[RunSegment]>,
-    /// How many events happened; none in a recursion.
+    /// Number of events; `None` in a recursion.
     pub events: u64,
-    /// What streams got before and after each fault; empty where nothing fails.
+    /// Outcomes of streams before and after each fault; empty if nothing fails.
     pub phases: Arc<[PhaseOutcome]>,
     /// Laws that were broken, in words. Any one of them means that the results are wrong.
     pub broken: Arc<[String]>,
 }
 
-/// What was found of one stream, after the warm-up.
+/// Outcome of one stream, after the warm-up.
 #[derive(Clone, Debug)]
 pub struct StreamOutcome {
     /// Requests made, warm-up included.
@@ -99,18 +99,18 @@ pub struct SeriesOutcome {
     pub interval: Option<Interval>,
     /// The means of the quarters of what is kept, in nanoseconds; none where it is too short to have them.
     pub quarters: Option<[f64; 4]>,
-    /// What was left out, as a share of what is kept.
+    /// The part left out, as a share of the part kept.
     pub left_out: f64,
 }
 
-/// What was found of one component, after the warm-up.
+/// Outcome of one component, after the warm-up.
 #[derive(Clone, Debug)]
 pub struct ComponentOutcome {
-    /// How many servers it has; zero where it has no queue of its own.
+    /// Number of servers; zero if it has no queue of its own.
     pub servers: u64,
     /// Server-ns for which some of them had failed and were not in use.
     pub away: f64,
-    /// What it read after the warm-up.
+    /// Its readings after the warm-up.
     pub reading: MeterReading,
     /// Servers of it that stand in for no others.
     pub portions: Vec<Portion>,
@@ -120,10 +120,10 @@ pub struct ComponentOutcome {
     pub meters: Vec<(&'static str, MeterKind)>,
 }
 
-/// How the two numbers of a meter are read.
+/// Meaning of the two numbers of a meter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MeterKind {
-    /// How often something happened.
+    /// Number of occurrences.
     Count,
     /// The largest number seen, warm-up included.
     Peak,
@@ -133,12 +133,12 @@ pub enum MeterKind {
     Level,
 }
 
-/// What streams got in a time in which the health of no component changed.
+/// Outcomes of streams in a time in which the health of no component changed.
 #[derive(Clone, Debug)]
 pub struct PhaseOutcome {
     /// Its beginning and its end.
     pub span: (Nanos, Nanos),
-    /// What happened at its beginning.
+    /// Changes at its beginning.
     pub after: Vec<(NodeId, Event)>,
     /// Of each stream: response times, their distribution, bytes answered, requests failed.
     pub streams: Vec<(Tally, Histogram, u64, u64)>,
@@ -156,7 +156,7 @@ pub fn phases(record: &mut Record, arena: Arena, now: Nanos) -> Arc<[PhaseOutcom
     phases.iter().zip(ends).map(outcome).collect()
 }
 
-/// What a replication found, cut at each of `cuts`.
+/// Outcomes of a replication, cut at each of `cuts`.
 pub fn at_each(
     cuts: &Candidates<Cut>,
     record: &Record,

@@ -18,9 +18,9 @@ pub struct RunSegment {
     pub mean_ns: Vec<f64>,
     /// The utilisation of each component in it.
     pub utilisation: Vec<f64>,
-    /// How full those were that say so ([`Meter::Fill`]), each by its number.
+    /// Fill of those components that say so ([`Meter::Fill`]), each by its number.
     pub fill: Vec<(NodeId, f64)>,
-    /// How often what is marked ([`Meter::Marked`]) happened in it, where it did: to which component, what, and how often.
+    /// Number of marked occurrences ([`Meter::Marked`]) in it, if any: component, name and number.
     pub marked: Vec<(NodeId, &'static str, u64)>,
 }
 
@@ -57,7 +57,7 @@ pub(super) fn of(record: &Record, arena: Arena, now: Nanos) -> Vec<RunSegment> {
     points.collect()
 }
 
-/// What a segment shows of each meter by how much it grew.
+/// Growth of each meter in a segment.
 #[expect(clippy::type_complexity, reason = "the two lists of a point")]
 fn over_time(
     shown: &[Shown],

@@ -9,7 +9,7 @@ use super::replication::{END_OF_TIME, Replication, Watch};
 use crate::plan::Plan;
 use crate::spec::Limits;
 
-/// Whether the recursion gives the answer that events give.
+/// Returns true if the recursion gives the answer that events give.
 ///
 /// # Errors
 /// Why it would not.

@@ -62,14 +62,14 @@ pub struct RequestSource<'m> {
     /// Room for requests in flight, where that is limited.
     pub room: Option<Pool<'m>>,
     when_full: WhenFull,
-    /// How long its hosts wait for an answer.
+    /// Time for which its hosts wait for an answer.
     pub timeout: Option<Nanos>,
     pub priority: u8,
     /// The threads that its clients belong to: how many come before its own, and its own.
     threads: (u32, u32),
-    /// Whether its requests are triggers, which become events.
+    /// True if its requests are triggers, which become events.
     pub is_trigger: bool,
-    /// Whether its operations are sessions of cartridges.
+    /// True if its operations are sessions of cartridges.
     pub is_session: bool,
 }
 

@@ -11,7 +11,7 @@ use super::{Between, SolvedPoint, StreamPoint, loads};
 /// Maximum number of steps of the exact recursion; beyond it, linearizer is used.
 const MOST: u64 = 4_000_000;
 
-/// How a queue with several servers is taken.
+/// Approximation of a queue with several servers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Several {
     /// As it is: only the exact recursion knows it.
@@ -74,13 +74,13 @@ fn is_small_with(queues: &ClosedNetwork) -> bool {
     mva::steps(queues) <= MOST
 }
 
-/// Whether the scenario's own load is solved exactly.
+/// Returns true if the scenario's own load is solved exactly.
 pub fn is_small(network: &QueueNetwork) -> bool {
     let clients = || loads::clients(network, network.load());
     network.is_open() || is_small_with(&queues(network, &clients(), Several::Exactly))
 }
 
-/// Whether clients of a stream that find no place wait for nothing else: then as many as there are places make the same network.
+/// Returns true if clients of a stream that find no place wait for nothing else: then as many as there are places make the same network.
 pub fn waits_for_places_alone(network: &QueueNetwork, stream: usize, places: &DepthLimit) -> bool {
     let (plan, _) = &network.streams[stream];
     let thinks =
@@ -88,7 +88,7 @@ pub fn waits_for_places_alone(network: &QueueNetwork, stream: usize, places: &De
     places.are_of(stream) && !thinks
 }
 
-/// How many clients of each stream are on their way at once.
+/// Number of clients of each stream that are on their way at once.
 fn on_their_way(network: &QueueNetwork, clients: &[u32]) -> Vec<u32> {
     let with_place = |(stream, clients): (usize, &u32)| {
         let alone = network.places.iter().filter(|places| waits_for_places_alone(network, stream, places));

@@ -5,7 +5,7 @@ use headrace_work::NodeId;
 use super::network::{DepthLimit, QueueNetwork, ServiceQueue};
 use super::{StationLimit, open};
 
-/// What can be used up: the servers of a queue, or the places of a queue depth.
+/// A station that can be used up: the servers of a queue, or the places of a queue depth.
 #[derive(Clone, Copy)]
 enum UsedUp<'n> {
     Servers(&'n ServiceQueue),
@@ -20,7 +20,7 @@ impl UsedUp<'_> {
         }
     }
 
-    /// How many there are.
+    /// Number of servers or places.
     fn many(self) -> u32 {
         match self {
             Self::Servers(queue) => queue.servers,
@@ -28,7 +28,7 @@ impl UsedUp<'_> {
         }
     }
 
-    /// How long a request of a stream uses them.
+    /// Time for which a request of a stream uses them.
     fn work_ms(self, stream: usize) -> f64 {
         match self {
             Self::Servers(queue) => queue.work_ms(stream),
@@ -43,7 +43,7 @@ impl UsedUp<'_> {
         }
     }
 
-    /// How many of them are in use at these rates of the streams, in requests per second.
+    /// Returns the number in use at these rates of the streams, in requests per second.
     fn busy(self, network: &QueueNetwork, rates: &[f64]) -> f64 {
         match self {
             Self::Servers(queue) => open::busy(network, queue, rates),

@@ -7,7 +7,7 @@ use super::network::QueueNetwork;
 use crate::document::{Path, Problem};
 use crate::plan::StreamPlan;
 
-/// How many loads there are between two ends.
+/// Number of loads between two ends.
 const STEPS: u32 = 9;
 /// The most clients that a scenario can have.
 const MOST_CLIENTS: f64 = 1e6;
@@ -77,7 +77,7 @@ pub fn clients(network: &QueueNetwork, load: f64) -> Vec<u32> {
     network.shares().iter().map(share).collect()
 }
 
-/// What to set in the scenario for a load; `None` where arrivals cannot be scaled.
+/// Returns the fields to set in the scenario for a load; `None` if arrivals cannot be scaled.
 pub fn sets(network: &QueueNetwork, load: f64) -> Option<Vec<(String, String)>> {
     if load == network.load() {
         return Some(Vec::new());

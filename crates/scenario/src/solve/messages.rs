@@ -16,7 +16,7 @@ type StreamDemands<'s, 'p> = &'s [(&'p StreamPlan, Vec<Demand>)];
 /// A message: the stream it belongs to, the route and its number there.
 type Message = (usize, (NodeId, u32));
 
-/// Whether each message in a port is in one other port too, for as long at least. Of ports with the same messages and times the first
+/// Returns true if each message in a port is in one other port too, for as long at least. Of ports with the same messages and times the first
 /// counts.
 pub fn are_elsewhere(node: NodeId, streams: StreamDemands) -> bool {
     let Some(here) = messages(node, streams).filter(|here| !here.is_empty()) else { return false };
@@ -41,7 +41,7 @@ fn messages(node: NodeId, streams: StreamDemands) -> Option<Vec<(Message, f64)>>
     streams.iter().enumerate().flat_map(of_stream).collect()
 }
 
-/// Whether all of some messages are among these, and take as long here at least.
+/// Returns true if all of some messages are among these, and take as long here at least.
 fn covers(these: &[(Message, f64)], some: &[(Message, f64)]) -> bool {
     let as_long = |(message, time): &(Message, f64)| {
         these.iter().any(|(other, longer)| other == message && *longer >= time * (1.0 - 1e-9))

@@ -25,12 +25,12 @@ use crate::progress::Progress;
 pub use error::FormulaError;
 use network::QueueNetwork;
 
-/// What formulas say of a scenario.
+/// Solution of a scenario by formulas.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Solved {
     /// The answer in a few sentences.
     pub answer: String,
-    /// Whether requests come whatever became of those before them, and the load is a rate; else it is a number of clients.
+    /// True if requests come whatever became of those before them, and the load is a rate; else it is a number of clients.
     pub open: bool,
     /// The formulas used.
     pub method: String,
@@ -46,7 +46,7 @@ pub struct Solved {
     /// The number of clients beyond which requests mostly wait: where the two asymptotic bounds of throughput meet. None for an
     /// open network.
     pub knee_clients: Option<f64>,
-    /// What limits the system first, second and so on: the bottleneck, and where it would move next.
+    /// Stations in the order in which they limit the system: the bottleneck, and where it would move next.
     pub stations: Vec<StationLimit>,
     /// The answer at several loads, the smallest first.
     pub points: Vec<SolvedPoint>,
@@ -59,9 +59,9 @@ pub struct StationLimit {
     pub component: String,
     /// Its kind.
     pub kind: &'static str,
-    /// How many there are of it that requests come to.
+    /// Number of components that requests come to.
     pub count: u32,
-    /// How many servers each has.
+    /// Number of servers of each.
     pub servers: u32,
     /// The mean work that one request of the mix brings the busiest of them, visits × mean service time, in ms.
     pub demand_ms: f64,
@@ -74,7 +74,7 @@ pub struct StationLimit {
 pub struct SolvedPoint {
     /// Offered requests/s, or clients.
     pub load: f64,
-    /// Whether this is the load that the scenario has.
+    /// True if this is the load that the scenario has.
     pub own: bool,
     /// Requests answered a second. None where more come than can be answered.
     pub throughput_per_s: Option<f64>,
@@ -84,15 +84,15 @@ pub struct SolvedPoint {
     pub utilisation: Vec<f64>,
     /// Every stream, in the order of the scenario.
     pub streams: Vec<StreamPoint>,
-    /// What throughput lies between whatever the distributions of service are, in requests per second. For one stream of clients.
+    /// Bounds of throughput for any distributions of service, in requests per second. For one stream of clients.
     pub asymptotic: Option<Between>,
     /// The narrower bounds of balanced networks, in requests per second. They hold where mean value analysis is exact.
     pub balanced: Option<Between>,
     /// Throughput by Bard and Schweitzer's approximation, in requests per second. For a closed network.
     pub bard_schweitzer_per_s: Option<f64>,
-    /// The same by linearizer.
+    /// Throughput by linearizer.
     pub linearizer_per_s: Option<f64>,
-    /// What to set in the scenario for this load: (path, value). None where its arrivals cannot be scaled.
+    /// Fields to set in the scenario for this load: (path, value). `None` if its arrivals cannot be scaled.
     pub sets: Option<Vec<(String, String)>>,
 }
 
@@ -107,7 +107,7 @@ pub struct StreamPoint {
     pub response_ms: Option<f64>,
 }
 
-/// What a rate lies between.
+/// Bounds of a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Between {
     /// At least this.

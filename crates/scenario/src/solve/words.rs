@@ -4,7 +4,7 @@ use headrace_units::Nanos;
 
 use super::{Solved, SolvedPoint, StationLimit};
 
-/// What the system does at its own load, what limits it, and what would next.
+/// Returns the answer: the response at the scenario's own load, the bottleneck, and the next one.
 pub fn answer(solved: &Solved, own: &SolvedPoint) -> String {
     let sentences =
         [at_own_load(solved, own), error(solved, own), limit(solved, own), next(solved), knee(solved)];
@@ -80,7 +80,7 @@ fn limit(solved: &Solved, own: &SolvedPoint) -> Option<String> {
     ))
 }
 
-/// What limits, as results name it: of a route it is the places of a queue depth.
+/// Returns the bottleneck as results name it: of a route it is the places of a queue depth.
 fn name(limit: &StationLimit) -> String {
     let StationLimit { component, .. } = limit;
     if is_depth(limit) { format!("{component} (queue depth)") } else { component.clone() }

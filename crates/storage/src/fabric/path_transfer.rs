@@ -10,11 +10,11 @@ use crate::core::work::Work;
 /// One phase of a request on its way to what serves it, or back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathTransfer {
-    /// What is asked.
+    /// The request.
     pub block: Block,
     /// Which part of the exchange this is.
     pub phase: Phase,
-    /// What of the phase crosses now.
+    /// Part of the phase that crosses now.
     pub part: TransferPart,
     /// The port of who asks.
     pub initiator: u32,
@@ -24,7 +24,7 @@ pub struct PathTransfer {
     pub tail: Nanos,
 }
 
-/// What of a phase crosses at once.
+/// Part of a phase that crosses at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransferPart {
     /// All of it.
@@ -33,7 +33,7 @@ pub enum TransferPart {
     Messages(Sender),
     /// A piece of the data, of which more follow unless it is the `last`.
     Piece {
-        /// Whether the data ends with it.
+        /// True if the data ends with it.
         last: bool,
     },
 }

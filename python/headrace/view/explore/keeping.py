@@ -1,7 +1,7 @@
 """The design as a scenario and as a command, and saving it."""
 
 import html
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from nicegui import ui
@@ -18,9 +18,9 @@ from headrace.view.explore.elements import button, part
 class Keeping:
     """The panel that shows what would be saved, and saves it."""
 
-    def __init__(self, file: Path, present: Callable[[], tuple[Scenario | None, str]]) -> None:
+    def __init__(self, file: Path, allowed: Sequence[Path], present: Callable[[], tuple[Scenario | None, str]]) -> None:
         """Make the panel; `present` gives the design as it is now, and the text of the file as it was read."""
-        self.present = present
+        self.allowed, self.present = allowed, present
         with ui.element("section").classes("panel wide saving").props('aria-label="Save"'):
             part("h2", "This design<small>the file with its changes</small>")
             self.yaml = part("pre").props('tabindex=0 aria-label="The scenario as YAML"')
@@ -48,7 +48,8 @@ class Keeping:
         if design is None:
             return
         try:
-            self._say(f"saved to {html.escape(str(saving.save(design, name, read, replaced=replaced)))}")
+            saved = saving.save(design, name, read, allowed=self.allowed, replaced=replaced)
+            self._say(f"saved to {html.escape(str(saved))}")
         except saving.Asked as question:
             self._say(html.escape(str(question)))
             with self.said:

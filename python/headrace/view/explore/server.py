@@ -3,7 +3,7 @@
 import contextlib
 import logging
 import warnings
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +22,17 @@ Served = Callable[[Any, Any, Any], Awaitable[None]]
 PATIENCE_S = 1
 
 
-def serve(file: Path, changes: Json, port: int, ready: Callable[[str], object]) -> None:
-    """Serve the explorer of a scenario until Ctrl-C; `ready` hears its address. Raises `OSError` for a taken port."""
+def serve(file: Path, changes: Json, allowed: Sequence[Path], port: int, ready: Callable[[str], object]) -> None:
+    """Serve the explorer of a scenario until Ctrl-C; `ready` hears its address.
+
+    It writes to the folder of the scenario and to `allowed` ones. Raises `OSError` for a taken port.
+    """
     listener = listening(port)
     guard = Guard(listener.getsockname()[1])
 
     @ui.page("/")
     def page() -> None:
-        tab = Tab(file, changes)
+        tab = Tab(file, changes, allowed)
         tab.build()
         app.on_shutdown(tab.close)
 

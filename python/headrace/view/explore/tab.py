@@ -3,7 +3,7 @@
 import asyncio
 import html
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -36,8 +36,8 @@ COPIED_S = 10.0
 class Tab:
     """A tab. All of it runs on the server's own thread, but for runs and pictures."""
 
-    def __init__(self, file: Path, changes: Json) -> None:
-        self.file, self.changes = file, changes
+    def __init__(self, file: Path, changes: Json, allowed: Sequence[Path]) -> None:
+        self.file, self.changes, self.allowed = file, changes, allowed
         self.history: History | None = None
         self.progressive = ProgressiveRun()
         self.found: Found | None = None
@@ -103,7 +103,9 @@ class Tab:
             self.diagram.on("keydown", self.choose, js_handler="(e) => headrace.keyed(e, emit)")
         self.part = part().props("role=status")
         self.sweeping, self.comparison, self.streams, self.headroom = part(), part(), part(), part()
-        self.keeping = Keeping(self.file, lambda: (self.present if self.history else None, self.text or ""))
+        self.keeping = Keeping(
+            self.file, self.allowed, lambda: (self.present if self.history else None, self.text or "")
+        )
 
     # What its user does.
 

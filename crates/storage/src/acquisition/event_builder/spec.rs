@@ -18,7 +18,7 @@ pub struct EventBuilderSpec {
     /// Number of builders.
     #[schemars(range(min = 1, max = 10_000))]
     pub builders: u32,
-    /// How the builder of the next event is chosen.
+    /// Choice of the builder of the next event.
     #[serde(default)]
     pub assign: Assign,
     /// Maximum number of events in a builder, from the first sub-event until the event is recorded. Default: unlimited; 1 with `assign:
@@ -49,7 +49,7 @@ pub struct EventBuilderSpec {
     pub recorder: Option<Copies>,
 }
 
-/// How the builder of the next event is chosen.
+/// Choice of the builder of the next event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Assign {

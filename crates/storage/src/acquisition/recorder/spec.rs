@@ -38,7 +38,7 @@ pub struct RecorderSpec {
     /// without a server or fabric.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// How the volume of a write is chosen.
+    /// Choice of the volume of a write.
     #[serde(default)]
     pub affinity: Affinity,
     /// Size of a write, which a stream collects first: one request to a volume, or one file of an archive.
@@ -82,7 +82,7 @@ pub struct CompressSpec {
     pub rate: BytesPerSecond,
 }
 
-/// How the volume of a write is chosen.
+/// Choice of the volume of a write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Affinity {

@@ -8,7 +8,7 @@ use super::ArraySpec;
 use super::cache::CachePlan;
 use crate::core::graph::Lowering;
 
-/// How two controllers share the requests to an array.
+/// Sharing of the requests to an array by two controllers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Access {

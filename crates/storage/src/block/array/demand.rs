@@ -20,10 +20,10 @@ const SPREAD: &str =
 
 /// Average accesses of one kind of request: (mean number, operation, bytes).
 pub(super) struct AccessPattern {
-    /// How probable the kind is.
+    /// Probability of the kind.
     pub p: f64,
     pub accesses: DiskShares,
-    /// How probable it is that parity or lost data is computed from this number of bytes.
+    /// Probability that parity or lost data is computed from this number of bytes.
     pub computed: BTreeMap<u64, f64>,
 }
 

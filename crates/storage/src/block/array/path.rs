@@ -149,7 +149,7 @@ impl ArrayRoute<'_> {
 /// A request to a disk of an array, whose data crosses the path between them.
 #[derive(Clone, Copy)]
 pub struct OverPath<'m> {
-    /// What is asked of the disk.
+    /// Request to the disk.
     pub block: Block,
     /// The path that its command and its data cross.
     pub path: BackendPath<'m>,

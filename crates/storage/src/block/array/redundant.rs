@@ -57,7 +57,7 @@ fn mean_phase(neighbours: &[Weighted]) -> Weighted {
     (phase, all)
 }
 
-/// What is counted over all places.
+/// Accesses counted over all positions.
 #[derive(Default)]
 struct AccessTally {
     /// The accesses that come to each disk.

@@ -59,7 +59,7 @@ pub struct ArraySpec {
     /// only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub declustered: Option<DeclusteredSpec>,
-    /// How lost or outdated data of a disk is rebuilt.
+    /// Rebuild of lost or outdated data of a disk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rebuild: Option<RebuildSpec>,
     /// Path between the array and its disks: a `link`, `fc_loop`, `scsi_bus` or `sas` of `system`, or several,
@@ -69,7 +69,7 @@ pub struct ArraySpec {
     /// One or two controllers of `system` that run the array. Default: none; controller work takes no time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub controllers: Vec<String>,
-    /// How two controllers share requests.
+    /// Sharing of requests by two controllers.
     #[serde(default)]
     pub access: Access,
     /// Cache of its own, in each of its controllers. Default: the `cache` of its controllers, shared with their

@@ -69,7 +69,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether a component is attached to a server without a switch.
+    /// Returns true if a component is attached to a server without a switch.
     fn is_attached(&self, server: &str, to: &str) -> bool {
         self.server_spec(server).is_some_and(|spec| spec.attached.iter().any(|name| name == to))
     }
@@ -121,7 +121,7 @@ impl Lowering<'_> {
         way.iter().map(&mut hop).collect()
     }
 
-    /// Whether a switch connects a component of `system`.
+    /// Returns true if a switch connects a component of `system`.
     pub(crate) fn is_connected(&mut self, name: &str) -> bool {
         self.fabric().wires(name) > 0
     }

@@ -118,7 +118,7 @@ impl Fabric {
         names
     }
 
-    /// How many wires between switches each is away from `switch`.
+    /// Returns the number of wires between each and `switch`.
     fn distances(&self, switch: usize) -> Vec<Option<usize>> {
         let mut far = vec![None; self.switches.len()];
         far[switch] = Some(0);
@@ -206,7 +206,7 @@ impl Fabric {
     }
 }
 
-/// How many wires to a neighbour a switch lists.
+/// Returns the number of wires to a neighbour that a switch lists.
 pub(super) fn lists(switch: &SwitchSpec, name: &str) -> u32 {
     switch.connects.iter().filter(|to| to.name() == name).map(Connection::links).sum()
 }

@@ -7,7 +7,7 @@ use super::{Accesses, DiskAccesses, Stripes, Units, add};
 /// Columns of data striped as in RAID 0, each on several disks. RAID 1 has one column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mirror {
-    /// How the columns are striped.
+    /// Striping of the columns.
     pub columns: Stripes,
     /// Number of disks that hold each column.
     pub copies: u64,

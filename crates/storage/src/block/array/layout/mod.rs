@@ -34,7 +34,7 @@ pub struct Accesses {
     pub computed: u64,
 }
 
-/// How data lies on the disks of an array.
+/// Layout of data on the disks of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArrayLayout {
     /// Without redundancy.
