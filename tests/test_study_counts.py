@@ -7,6 +7,8 @@ import pytest
 
 from conftest import ROOT, Run
 from headrace import study
+from headrace.report import Table
+from headrace.reports.study import overview
 
 RECORDED = [found for found in study.all_studies() if (found.folder / study.RECORD).exists()]
 Json = dict[str, Any]
@@ -46,6 +48,17 @@ def test_json_counts_the_claims_that_it_lists(headrace: Run) -> None:
     report = json.loads(headrace("study", "run", "data-sheets", "--small", "--json").stdout)
     assert report["counts"] == study.counts(report["claims"])
     assert sum(sum(of.values()) for of in report["counts"].values()) == len(report["claims"])
+
+
+def test_the_page_of_all_studies_counts_the_claims_of_each() -> None:
+    one = study.find("data-sheets").run(small=True)
+    shown = overview([one, one | {"study": "again"}])
+    published = one["counts"]["published"]
+    held, tried = published["holds"], sum(published.get(verdict, 0) for verdict in study.DECIDED)
+    assert f"{2 * held} of {2 * tried} published claims hold, in 2 studies." in shown.answer
+    table = next(block for block in shown.blocks if isinstance(block, Table))
+    assert [row[0] for row in table.rows] == ["data-sheets", "again"]
+    assert [row[1] for row in table.rows] == [f"{held} of {tried}"] * 2
 
 
 def test_a_small_run_says_first_that_its_verdicts_mean_little(headrace: Run) -> None:

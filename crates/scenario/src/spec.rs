@@ -125,7 +125,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             in_flight: 1_000_000,
-            parts: 500_000,
+            parts: 300_000,
             events: 1_000_000_000_000,
             wall_time: Nanos(3600 * 1_000_000_000),
         }

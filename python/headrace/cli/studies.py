@@ -45,9 +45,8 @@ def study_run(
     from headrace.view.terminal import progress  # noqa: PLC0415
     from headrace.view.terminal import report as terminal  # noqa: PLC0415
 
-    if (report or live) and name == "all":
-        option = "--report" if report else "--live"
-        raise typer.BadParameter("a page is of one study: name it instead of `all`", param_hint=option)
+    if live and name == "all":
+        raise typer.BadParameter("a live page is of one study: name it instead of `all`", param_hint="--live")
     try:
         studies = study.all_studies() if name == "all" else [study.find(name)]
     except ScenarioError as error:
@@ -66,7 +65,7 @@ def study_run(
         for told in found:
             terminal.show(reports.report(told))
     if report:
-        write_page(reports.report(found[0]), report)
+        write_page(reports.overview(found) if name == "all" else reports.report(found[0]), report)
     if not all(map(study.stands, found)):
         raise typer.Exit(1)
 

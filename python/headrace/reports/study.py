@@ -1,12 +1,13 @@
 """The report of a study: its figures, and each claim with its verdict, what was obtained and its reference value."""
 
 import re
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 
 from headrace.charts import lines
 from headrace.charts.data import Axis
 from headrace.report import Cell, Chart, Mark, Report, Table, Text
-from headrace.study import SMALL, Figure, Judged, Verdicts, group
+from headrace.study import DECIDED, KINDS, SMALL, Figure, Judged, Verdicts, counts, group
 from headrace.study import in_a_sentence as counted
 
 COLUMNS = ("claim", "verdict", "quantity", "obtained", "reference", "tolerance", "kind")
@@ -25,6 +26,37 @@ def report(found: Verdicts) -> Report:
         f"{SMALL} {counted(found)}" if found["small"] else counted(found),
         f"study {found['study']}",
         blocks=[*charts(found), table, *_remarks(found)],
+    )
+
+
+def overview(studies: Sequence[Verdicts]) -> Report:
+    """Return the report of several studies: how many claims hold, by kind, which do not, and a figure of each study."""
+    together = counts(claim for found in studies for claim in found["claims"])
+    published = together.get("published", {})
+    said = f"{published.get('holds', 0)} of {_decided(published)} published claims hold, in {len(studies)} studies."
+    kinds = [kind for kind in KINDS if kind in together]
+    rows: list[list[Cell]] = [
+        [found["study"], *(_held(found["counts"].get(kind, {})) for kind in kinds), _missed(found)] for found in studies
+    ]
+    columns = ("study", *(KINDS[kind] for kind in kinds), "missed")
+    figures = [_figure(found["figures"][0] | {"title": f"{found['study']}: {found['figures'][0]['title']}"})
+               for found in studies if found["figures"]]  # fmt: skip
+    table = Table(columns, rows, heading="Claims that hold, by kind", words=("study", "missed"), look="text")
+    small = any(found["small"] for found in studies)
+    return Report("Studies", f"{SMALL} {said}" if small else said, "studies", blocks=[table, *figures])
+
+
+def _decided(verdicts: Mapping[str, int]) -> int:
+    return sum(verdicts.get(verdict, 0) for verdict in DECIDED)
+
+
+def _held(verdicts: Mapping[str, int]) -> str:
+    return f"{verdicts.get('holds', 0)} of {_decided(verdicts)}" if _decided(verdicts) else ""
+
+
+def _missed(found: Verdicts) -> str:
+    return ", ".join(
+        dict.fromkeys(claim["id"] for claim in found["claims"] if claim["verdict"] in ("fails", "undecided"))
     )
 
 

@@ -15,6 +15,8 @@ Json = dict[str, Any]
 SPINDLE: Json = {"type": "disk", "device": "seagate-st3500630ns"}
 EXACT: Json = SPINDLE | {"positioning": "mechanical"}
 # The cache of an array of 2009, of which the slides say nothing.
+# A command of a client, as in the study of the same arrays.
+COMMAND = "0.1 ms"
 CACHE: Json = {"size": "512 MiB", "writes": "back", "read_ahead": "8 MiB"}
 FAST: Json = {"type": "station", "service": "1 us", "servers": 64, "capacity": "64 TiB"}
 OLD: Json = {"per_sub_event": "0.85 ms", "rate": "200 MB/s"}
@@ -88,7 +90,7 @@ class Cases:
         streams = {
             f"client-{n}": {
                 "to": f"volume-{n % volumes}",
-                "arrivals": {"closed": {"depth": 1}},
+                "arrivals": {"closed": {"depth": 1, "think": COMMAND}},
                 "op": {"w": "write", "r": "read"}[op],
                 "size": f"{stripe} KiB",
                 "align": f"{stripe} KiB",
