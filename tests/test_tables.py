@@ -160,7 +160,7 @@ def test_a_component_has_one_unit_a_column() -> None:
         level = {"utilisation": 0.5, "queue": 1.0, "bytes_per_s": 0.0, "servers": 1, "portions": []}
         return {"path": path, "group": path} | level | times
 
-    parts = [part("front", 416.1, 0.4) | {"utilisation_by_cause": {}}, part("library", 53_269.0, 0.02)]
+    parts = [part("front", 416.1, 0.4) | {"stalled": None, "utilisation_by_cause": {}}, part("library", 53_269.0, 0.02)]
     parts[1]["utilisation_by_cause"] = {}
     columns, rows = components.components({"components": parts})
     assert columns[3:5] == ["mean wait, s", "server held, µs"]
