@@ -161,7 +161,7 @@ def test_a_component_has_one_unit_a_column() -> None:
         return {"path": path, "group": path} | level | times
 
     parts = [part("front", 416.1, 0.4) | {"stalled": None, "utilisation_by_cause": {}}, part("library", 53_269.0, 0.02)]
-    parts[1]["utilisation_by_cause"] = {}
+    parts[1] |= {"stalled": None, "utilisation_by_cause": {}}
     columns, rows = components.components({"components": parts})
     assert columns[3:5] == ["mean wait, s", "server held, µs"]
     assert [row[3:5] for row in rows] == [["0.4161", "400.000"], ["53.269", "20.000"]]
