@@ -386,7 +386,7 @@ class PointResults(TypedDict):
     """Number of marked occurrences by `component.what`, if any: `archive.purges`."""
 
 class FormulaError(TypedDict):
-    """A short simulation of the scenario's own load, and the error of the formulas by it."""
+    """A short simulation of the scenario's own load, and the error of the formulas against it."""
 
     requests: int
     """Number of requests simulated."""

@@ -41,7 +41,7 @@ def overview(studies: Sequence[Verdicts]) -> Report:
     columns = ("study", *(KINDS[kind] for kind in kinds), "missed")
     figures = [_figure(found["figures"][0] | {"title": f"{found['study']}: {found['figures'][0]['title']}"})
                for found in studies if found["figures"]]  # fmt: skip
-    table = Table(columns, rows, heading="Claims that hold, by kind", words=("study", "missed"), look="text")
+    table = Table(columns, rows, heading="Claims that hold, by kind", words=("study", "missed"))
     small = any(found["small"] for found in studies)
     return Report("Studies", f"{SMALL} {said}" if small else said, "studies", blocks=[table, *figures])
 

@@ -320,7 +320,7 @@ fn sends_in_turn(plan: &Plan, id: NodeId) -> bool {
 /// The headroom by theory of a drive that destages while it is idle: with more load it writes more in one go, so its utilisation says
 /// little. None for any other component.
 fn destaging_headroom(plan: &Plan, busiest: &ComponentResults) -> Option<f64> {
-    busiest.utilisation_by_cause.get(Cause::Destage.name()).filter(|_| busiest.kind == "disk")?;
+    busiest.utilisation_by_cause.get(Cause::Destage.name())?;
     solve::multiple(plan).filter(|(component, _)| *component == busiest.group).map(|(_, times)| times)
 }
 

@@ -10,13 +10,16 @@ use crate::results::{self, StreamResults};
 use crate::run::{self, End, Options, Replications};
 use crate::theory;
 
-/// Requests of the simulation: enough for about 2 % of a mean at moderate load.
+/// Requests of each replication: enough for about 2 % of a mean at moderate load.
 const REQUESTS: u64 = 20_000;
 
-/// Events of the simulation, at most: about a second of real time.
+/// Number of replications. The intervals of one run this short could seldom be trusted.
+const REPLICATIONS: u32 = 4;
+
+/// Maximum number of events of each replication: about a second of real time.
 const EVENTS: u64 = 5_000_000;
 
-/// A short simulation of the scenario's own load, and the error of the formulas by it.
+/// A short simulation of the scenario's own load, and the error of the formulas against it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FormulaError {
     /// Number of requests simulated.
@@ -35,7 +38,7 @@ pub fn measured(plan: &Plan, own: &SolvedPoint, progress: &Progress) -> Option<F
     let mut plan = plan.clone();
     plan.faults.clear();
     let run = &mut plan.spec.run;
-    (run.requests, run.replications, run.time) = (Some(REQUESTS), 1, None);
+    (run.requests, run.replications, run.time) = (Some(REQUESTS), REPLICATIONS, None);
     run.limits.events = run.limits.events.min(EVENTS);
     if !theory::unstable(&plan).is_empty() {
         return None;
@@ -47,7 +50,7 @@ pub fn measured(plan: &Plan, own: &SolvedPoint, progress: &Progress) -> Option<F
     let found = results::of(&plan, engine, &replications.outcomes(&plan), &options).ok()?;
     let (response_ms, half_width_ms) = mean(&found.streams).filter(|_| found.ended == End::Done)?;
     Some(FormulaError {
-        requests: REQUESTS,
+        requests: REQUESTS * u64::from(REPLICATIONS),
         response_ms,
         half_width_ms,
         error: predicted / response_ms - 1.0,

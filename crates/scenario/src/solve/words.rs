@@ -54,10 +54,7 @@ fn error(solved: &Solved, own: &SolvedPoint) -> Option<String> {
         return None;
     }
     let Some(measured) = &solved.measured else {
-        return Some(
-            "Assumptions fail; by how much that is off is unknown, as a short simulation is too short."
-                .to_owned(),
-        );
+        return Some("Assumptions fail; a short simulation could not measure the error.".to_owned());
     };
     let (response, half) =
         (Nanos::from_ms(measured.response_ms), measured.half_width_ms / measured.response_ms);

@@ -88,7 +88,7 @@ impl<'m> SimContext<'m> {
         self.is_crowded.get()
     }
 
-    /// Ends the run where a request divides into more parts than may be in flight: the request then waits for ever.
+    /// Ends the run if a request divides into more parts than may be in flight. The request then never continues.
     #[inline]
     pub(crate) async fn divides(&self, parts: u64) {
         if self.sim.processes() as u64 + parts > self.most_processes {
@@ -98,7 +98,7 @@ impl<'m> SimContext<'m> {
         }
     }
 
-    /// Lets limits be looked at before part number `part` of a request that takes no time for many of them.
+    /// Lets the run check its limits now and then in a loop over parts that may take no time; `part` counts them.
     #[inline]
     pub(crate) async fn breathe(&self, part: u64) {
         if part % PARTS_BETWEEN_LOOKS == PARTS_BETWEEN_LOOKS - 1 {

@@ -48,7 +48,7 @@ pub struct EventBuilder<'m> {
     plan: &'m EventBuilderPlan,
     recorders: &'m [Edge<'m>],
     seats: Box<Seats<'m>>,
-    /// Until when the port of each builder is held.
+    /// Transfers to the port of each builder.
     inputs: RefCell<Vec<Bookings>>,
     /// Sub-events in the order in which they ask for the port.
     order: RefCell<Vec<(Nanos, u32)>>,
@@ -214,7 +214,7 @@ impl<'m> EventBuilder<'m> {
 impl<'m> Component<'m> for EventBuilder<'m> {}
 
 impl EventBuilder<'_> {
-    /// Builder-ns for which ports received: those of switches are theirs, so that of them what was received by now counts.
+    /// Returns the builder-ns for which ports received. Ports of switches are metered there: of these, events that have arrived count.
     fn receiving(&self, now: Nanos) -> u128 {
         match self.plan.wire {
             Some(_) => self.inputs.borrow().iter().map(|port| port.activity(now).busy_in_all()).sum(),

@@ -217,10 +217,10 @@ pub(super) fn alike_together(mut parts: DiskShares) -> DiskShares {
     parts.chunk_by(|a, b| (a.1, a.2) == (b.1, b.2)).map(sum).collect()
 }
 
-/// Largest number of sizes of accesses that are told apart: neighbours stand together, by their mean size.
+/// Largest number of access sizes for which formulas are computed. Of more, neighbouring sizes are merged into their mean.
 pub(super) const MOST_SIZES: usize = 16;
 
-/// Parts of one operation and size, as one, and of many sizes neighbours as one.
+/// Merges parts of one operation and size and, if there are many sizes, neighbouring ones.
 pub(super) fn few_sizes(parts: DiskShares) -> DiskShares {
     let parts = alike_together(parts);
     let of_one_op = parts.chunk_by(|a, b| a.1 == b.1);

@@ -25,8 +25,7 @@ type PhaseAccesses = BTreeMap<Alike, u32>;
 /// A phase with its probability.
 type Weighted = (PhaseAccesses, f64);
 
-/// Phases of many sizes: those of one shape, the same number of accesses of each operation, stand together with their neighbours, by
-/// their mean sizes.
+/// Merges phases of many sizes: neighbours with the same number of accesses of each operation become one phase of their mean sizes.
 fn few_phases(joins: BTreeMap<PhaseAccesses, f64>) -> Vec<Weighted> {
     let mut shapes: BTreeMap<Vec<(bool, u32)>, Vec<Weighted>> = BTreeMap::new();
     for (phase, p) in joins {
@@ -40,7 +39,7 @@ fn few_phases(joins: BTreeMap<PhaseAccesses, f64>) -> Vec<Weighted> {
     shapes.into_values().flat_map(of_shape).collect()
 }
 
-/// One phase for neighbours of one shape: each access has the mean of their sizes.
+/// Returns one phase for neighbours of one shape: each access has the mean of their sizes.
 fn mean_phase(neighbours: &[Weighted]) -> Weighted {
     let all: f64 = neighbours.iter().map(|(_, p)| p).sum();
     let mut sizes: Vec<(bool, f64, u32)> =

@@ -54,7 +54,7 @@ impl<'m> ArrayCache<'m> {
         }
     }
 
-    /// A piece of one stripe, for which component was taken, is dirty from now on.
+    /// Marks a piece of one stripe dirty, for which space was taken.
     fn hold(&self, piece: ByteSpan) {
         let mut contents = self.contents.borrow_mut();
         let dropped = contents.lines.invalidate(piece);
@@ -94,6 +94,7 @@ impl<'m> ArrayCache<'m> {
         self.move_on(array);
         let (mut fetched, mut fetches) = (left.from, 0);
         while left.from < left.to {
+            array.context.shared.breathe((left.from - request.work.address) / self.plan.stripe).await;
             let piece = left.first(self.piece(array.front()), self.plan.stripe);
             if left.from >= fetched && !self.finds(piece, breakdown).await {
                 fetched = self.fetch(array, request, left, fetches, breakdown).await;
