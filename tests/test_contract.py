@@ -16,7 +16,9 @@ from conftest import ROOT, Run
 from headrace.cli import options
 
 # Documented once, as the fields of `streams[].response` and `streams[].measured.all`.
-SAME_AS_ANOTHER = tuple(f"streams[].{part}." for part in ("reads", "writes", "measured.reads", "measured.writes"))
+SAME_AS_ANOTHER = tuple(
+    f"streams[].{part}." for part in ("reads", "writes", "measured.reads", "measured.writes", "response.slowest[]")
+)
 # Maps whose keys depend on the component.
 BY_NAME = (
     "components[].meters.",
@@ -26,6 +28,7 @@ BY_NAME = (
     "series[].marked.",
 )
 EXAMPLE = ROOT / "examples" / "raid0-split-merge.yaml"
+OBJECTIVE = ("--set", "objectives.readers=99 % within 1 s")
 
 
 def fields(value: Any, path: str = "") -> Iterator[str]:
@@ -59,7 +62,7 @@ def test_every_field_is_documented_and_no_other(headrace: Run, measured_data: Pa
     replayed = headrace(
         "run", "examples/replay-barracuda.yaml", "--json", "--set", f"workload.host.arrivals.replay.trace={trace}"
     )
-    drawn = headrace("run", EXAMPLE, "--json", "--replications", 2, "--set", "run.requests=20000")
+    drawn = headrace("run", EXAMPLE, "--json", "--replications", 2, "--set", "run.requests=20000", *OBJECTIVE)
     rebuilt = headrace("run", "examples/rebuild.yaml", "--json", "--set", "run.time=3 min")
     archive = headrace("run", "examples/archive.yaml", "--json")
     found = {
@@ -88,7 +91,7 @@ def test_the_resolved_scenario_runs_again_with_the_same_results(headrace: Run, t
 def test_the_schema_is_the_same_from_everywhere(headrace: Run) -> None:
     schema = json.loads(headrace("schema").stdout)
     assert schema["title"] == "ScenarioSpec"
-    assert set(schema["properties"]) == {"parts", "system", "workload", "faults", "run"}
+    assert set(schema["properties"]) == {"parts", "system", "workload", "faults", "objectives", "run"}
     assert json.loads(headrace("schema", "--json").stdout) == schema
     assert package.schema() == schema
 

@@ -30,7 +30,7 @@ def page(results: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_answer_is_on_top_and_everything_is_in_the_page(page: Path, results: Results) -> None:
     text = page.read_text()
     assert text.index(unbroken(results.answer.split(",")[0])) < text.index("<svg")
-    assert text.count("<svg") == 5, "the system across and, for narrow pages, down; a cdf, and two series"
+    assert text.count("<svg") == 6, "the system across and, for narrow pages, down; a cdf, and three series"
     assert "M/G/1 of the slowest part (split-merge), whose assumptions hold" in text
     assert "spindle × 3" in text
     assert re.search(r"<td>\d\.\d\d×</td>", text)
@@ -82,7 +82,7 @@ def test_a_report_that_cannot_be_written_is_told_before_anything_runs(
 
 def test_charts_can_be_changed_and_saved(results: Results, tmp_path: Path) -> None:
     charts = results.charts()
-    assert set(charts) == {"response_series", "utilisation_series", "response_cdf_readers"}
+    assert set(charts) == {"response_series", "p99_series", "utilisation_series", "response_cdf_readers"}
     archive = load(ROOT / "examples" / "archive.yaml").run().charts()
     assert {"fill_series_pool", "drives_series_library"} < set(archive)
     for name, drawn in charts.items():
@@ -114,7 +114,7 @@ def test_a_metric_of_a_sweep_is_a_chart() -> None:
 def test_a_browser_shows_and_prints_it(browser: Any, page: Path, width: int) -> None:
     tab, wrong = opened(browser, page, width)
     assert "the slowest part (split-merge), whose assumptions hold" in tab.content()
-    assert tab.locator("svg").count() == 5
+    assert tab.locator("svg").count() == 6
     assert len(tab.screenshot()) > 20_000
     assert tab.pdf().startswith(b"%PDF")
     assert wrong == []

@@ -20,6 +20,8 @@ class ScenarioSpec(TypedDict):
     """Streams of requests by name."""
     faults: NotRequired[list[FaultSpec]]
     """Components that fail during the run."""
+    objectives: NotRequired[dict[str, str]]
+    """Shares of requests that are to be answered in time, by stream or operation: `users: 99 % within 20 ms`. Several are joined by `and`: `recall: 50 % within 2 min and 99 % within 10 min`. An operation (`reads`, `writes`, `get`, `recall` …) is that of the only stream that has it; of others, write `stream.operation`."""
     run: NotRequired[RunSpec]
     """Length of the run, seed, and warm-up."""
 

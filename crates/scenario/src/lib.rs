@@ -25,6 +25,7 @@ pub mod drives;
 pub mod experiment;
 pub mod faults;
 pub mod job_files;
+pub mod objectives;
 pub mod operation;
 pub mod plan;
 mod prepared;

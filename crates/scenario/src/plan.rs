@@ -13,6 +13,7 @@ use headrace_work::NodeId;
 
 use crate::document::{Path, Problem, Problems};
 use crate::faults::{self, Fault};
+use crate::objectives::{self, Objective};
 use crate::progress::Progress;
 use crate::spec::{RunSpec, ScenarioSpec, WarmUp};
 use crate::{catalog, drives};
@@ -30,6 +31,8 @@ pub struct Plan {
     pub streams: Vec<StreamPlan>,
     /// The components that fail, and when.
     pub faults: Vec<Fault>,
+    /// Shares of requests that are to be answered in time.
+    pub objectives: Vec<Objective>,
 }
 
 impl Plan {
@@ -96,8 +99,11 @@ pub fn of(spec: ScenarioSpec, file: &FilePath, progress: &Progress) -> Result<Pl
     problems.extend(wrong);
     let faults =
         graph.as_ref().map_or_else(|()| Vec::new(), |graph| faults::of(&spec.faults, graph, &mut problems));
+    // Streams that go nowhere are not among those of the plan.
+    let objectives =
+        if problems.is_empty() { objectives::of(&spec, &streams, &mut problems) } else { Vec::new() };
     match graph {
-        Ok(graph) if problems.is_empty() => Ok(Plan { graph, streams, faults, spec }),
+        Ok(graph) if problems.is_empty() => Ok(Plan { graph, streams, faults, objectives, spec }),
         _ => Err(problems),
     }
 }

@@ -13,7 +13,7 @@ use headrace_work::{Block, Breakdown, NodeId, Op, Request, TimeKind};
 pub use log::{LogBatch, RequestLog, Sink};
 pub use marks::{Mark, Marks, MeterReading};
 pub use phases::{HealthPhase, Phases};
-pub use totals::Totals;
+pub use totals::{Legs, Slowest, Totals};
 
 use crate::operation::{Operation, RecordedRequest};
 use crate::plan::{Plan, StreamPlan};
@@ -88,6 +88,8 @@ pub struct StreamRecord {
     pub all: Series,
     /// Of each operation, where there are several.
     pub by_op: Vec<(Operation, Series)>,
+    /// The response time from which a request is among the slowest: of all requests, then of each operation.
+    slow_from: Vec<Nanos>,
     /// Returns the current value of a running total.
     pub totals: Totals,
     /// The first request whose account did not add up: its response and its account, in ns.
@@ -183,8 +185,7 @@ impl<'m> Record<'m> {
             of.misaccounted.get_or_insert((now - breakdown.began(), breakdown.total()));
         }
         let request = request.into();
-        of.all.record(breakdown.total());
-        of.totals.add(request.data.bytes, breakdown, &self.groups);
+        of.answer(request.data.bytes, breakdown, &self.groups);
         if self.notes(stream) {
             self.note(stream, request, breakdown);
         }
@@ -200,8 +201,7 @@ impl<'m> Record<'m> {
         of.last_born = last.began();
         for (request, breakdown) in requests {
             of.in_flight.add(breakdown.total());
-            of.all.record(breakdown.total());
-            of.totals.add(request.work.bytes, breakdown, &self.groups);
+            of.answer(request.work.bytes, breakdown, &self.groups);
         }
         if self.notes(stream) {
             requests.iter().for_each(|(request, breakdown)| self.note(stream, request.into(), breakdown));
@@ -236,7 +236,7 @@ impl<'m> Record<'m> {
         if let Some(phases) = &mut self.phases {
             phases.answer(self.arena, stream, breakdown.total(), request.data.bytes);
         }
-        self.streams[stream].answer_by_op(request.operation, breakdown, &self.libraries);
+        self.streams[stream].answer_by_op(request.operation, breakdown, &self.libraries, &self.groups);
     }
 
     /// Requests are answered, the last of them at `now`.
@@ -256,6 +256,9 @@ impl<'m> Record<'m> {
         self.in_segment = 0;
         self.marks.take(now, self.arena, self.streams.iter().map(|stream| stream.totals.clone()).collect());
         self.each_series(Series::close_segment);
+        if self.marks.count().ilog2().is_multiple_of(2) && self.marks.count().is_power_of_two() {
+            self.streams.iter_mut().for_each(StreamRecord::find_slow);
+        }
         if self.marks.count() == histogram::SEGMENTS {
             self.marks.merge_neighbours();
             self.each_series(Series::merge_segments);
@@ -282,22 +285,58 @@ impl StreamRecord {
     fn new(stream: &StreamPlan, groups: usize) -> Self {
         let is_measured = stream.trace.as_ref().is_some_and(|trace| trace.survey.responses > 0)
             || stream.log.as_ref().is_some_and(|log| log.survey.measured > 0);
+        let operations = stream.operations();
         Self {
-            by_op: stream.operations().into_iter().map(|op| (op, Series::default())).collect(),
             measured: is_measured.then(Box::default),
-            totals: Totals { bytes: 0, legs: vec![[0; 3]; groups] },
+            totals: Totals {
+                bytes: 0,
+                legs: vec![[0; 3]; groups],
+                slowest: vec![Slowest::default(); 1 + operations.len()],
+            },
+            slow_from: vec![Nanos::MAX; 1 + operations.len()],
+            by_op: operations.into_iter().map(|op| (op, Series::default())).collect(),
             ..Self::default()
         }
     }
 
+    /// Records the response of a request of `bytes`.
+    #[inline]
+    fn answer(&mut self, bytes: u64, breakdown: &Breakdown, groups: &[u32]) {
+        self.all.record(breakdown.total());
+        self.totals.add(bytes, breakdown, groups);
+        if breakdown.total() >= self.slow_from[0] {
+            self.totals.slowest[0].add(breakdown, groups, self.totals.legs.len());
+        }
+    }
+
+    /// Finds from which response time on requests are among the slowest.
+    fn find_slow(&mut self) {
+        let every = std::iter::once(&self.all).chain(self.by_op.iter().map(|(_, series)| series));
+        let p99 = |series: &Series| match series.tally().count() {
+            0 => Nanos::MAX,
+            _ => series.distribution_from(0).quantile(0.99),
+        };
+        self.slow_from = every.map(p99).collect();
+    }
+
+    /// Returns the response times of an operation, or of all requests; none where operations are not told apart.
+    pub fn series(&self, operation: Option<Operation>) -> Option<&Series> {
+        let Some(operation) = operation else { return Some(&self.all) };
+        self.by_op.iter().find(|(own, _)| *own == operation).map(|(_, series)| series)
+    }
+
     /// Records the response under its operation, where the stream has several. A request whose file a tape drive read also counts
     /// as a recall, if the stream records recalls.
-    fn answer_by_op(&mut self, of: Operation, breakdown: &Breakdown, libraries: &[bool]) {
+    fn answer_by_op(&mut self, of: Operation, breakdown: &Breakdown, libraries: &[bool], groups: &[u32]) {
         let by_drive =
             |(at, what, _): (NodeId, TimeKind, Nanos)| what == TimeKind::Service && libraries[at.index()];
-        for (operation, series) in &mut self.by_op {
+        let number_of_groups = self.totals.legs.len();
+        for (at, (operation, series)) in self.by_op.iter_mut().enumerate() {
             if *operation == of || (*operation == Operation::Recall && breakdown.spans().any(by_drive)) {
                 series.record(breakdown.total());
+                if breakdown.total() >= self.slow_from[1 + at] {
+                    self.totals.slowest[1 + at].add(breakdown, groups, number_of_groups);
+                }
             }
         }
     }

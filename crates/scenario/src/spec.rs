@@ -23,6 +23,11 @@ pub struct ScenarioSpec {
     /// Components that fail during the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultSpec>,
+    /// Shares of requests that are to be answered in time, by stream or operation: `users: 99 % within 20 ms`. Several are joined by
+    /// `and`: `recall: 50 % within 2 min and 99 % within 10 min`. An operation (`reads`, `writes`, `get`, `recall` …) is that of the
+    /// only stream that has it; of others, write `stream.operation`.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub objectives: IndexMap<String, String>,
     /// Length of the run, seed, and warm-up.
     #[serde(default)]
     pub run: RunSpec,

@@ -32,7 +32,7 @@ fn ones(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
 }
 
 /// The middle of a bucket.
-fn middle(bucket: usize) -> u64 {
+pub(crate) fn middle(bucket: usize) -> u64 {
     let shift = (bucket >> 10).saturating_sub(1);
     let lowest = ((bucket - (shift << 10)) as u64) << shift;
     lowest + (1 << shift >> 1)

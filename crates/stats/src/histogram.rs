@@ -2,7 +2,7 @@
 
 use headrace_units::Nanos;
 
-use crate::buckets::Buckets;
+use crate::buckets::{Buckets, middle};
 use crate::packed::Packed;
 
 /// A run's histograms are kept in at most this many segments.
@@ -36,6 +36,11 @@ impl Segments {
     /// Merges neighbouring closed segments, two into one.
     pub fn merge_neighbours(&mut self) {
         self.closed = self.closed.chunks_exact(2).map(|pair| pair[0].merged(&pair[1])).collect();
+    }
+
+    /// Returns the values recorded in a closed segment.
+    pub fn only(&self, segment: usize) -> Histogram {
+        Histogram { counts: self.closed[segment].counts().map(|(at, count)| (middle(at), count)).collect() }
     }
 
     /// Returns the values recorded from segment `first` on.

@@ -54,6 +54,16 @@ impl Interval {
         Some(Self { mean: mean(&groups), half_width, method: Method::BatchMeans, trusted })
     }
 
+    /// From the means of successive segments of one run, warm-up left out, merged into at most 16 groups. `None` below eight segments.
+    /// Whether groups are still correlated is not judged, so it is not trusted.
+    pub fn by_segments(means: &[f64]) -> Option<Self> {
+        (means.len() >= 8).then(|| {
+            let groups = merged(means, 16);
+            let half_width = student_975(groups.len() - 1) * standard_error(&groups);
+            Self { mean: mean(means), half_width, method: Method::BatchMeans, trusted: false }
+        })
+    }
+
     /// From the means of independent replications, which have settled or not: see [`settling::is_settled`]. `None` for fewer than
     /// two.
     ///

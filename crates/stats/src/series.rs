@@ -97,6 +97,11 @@ impl Series {
         self.segments.from(first)
     }
 
+    /// The distribution in one closed segment.
+    pub fn distribution_of(&self, segment: usize) -> Histogram {
+        self.segments.only(segment)
+    }
+
     /// The interval of the mean, in nanoseconds, from segment `first` on. Centred on the mean of what is kept.
     pub fn interval_from(&self, first: usize) -> Option<Interval> {
         let skip = self.count_before(first).div_ceil(self.batches.size()) as usize;

@@ -28,21 +28,48 @@ def response_cdf(found: Json, stream: int) -> ChartType:
         curves["measured"] = told["measured"]["all"]["measured_cdf"]
     quantiles = {quantile["share"]: quantile["ms"] for quantile in told["response"]["quantiles_ms"]}
     marks = {share: quantiles[share] for share in MARKED if quantiles.get(share, 0) > 0}
-    return cdfs({what: curve[::4] for what, curve in curves.items() if curve}, marks)
+    whole = [one for one in found["objectives"] if one["stream"] == told["name"] and one["operation"] is None]
+    aims = [(one["within_ms"], one["asked"], one["objective"]) for one in whole]
+    return cdfs({what: curve[::4] for what, curve in curves.items() if curve}, marks, aims)
 
 
 def response_series(found: Json) -> ChartType:
     """Draw the mean response of each stream over simulated time."""
+    return _times(found, "mean_ms", "mean response time")
+
+
+def p99_series(found: Json) -> ChartType:
+    """Draw the p99 of the response of each stream over simulated time."""
+    return _times(found, "p99_ms", "p99 of the response time")
+
+
+def _times(found: Json, field: str, title: str) -> ChartType:
     streams = [stream["name"] for stream in found["streams"]]
     rows = [
-        {"what": name, "s": _at(found, point["time_s"]), "ms": mean}
+        {"what": name, "s": _at(found, point["time_s"]), "ms": time}
         for point in found["series"]
-        for name, mean, completed in zip(streams, point["mean_ms"], point["completed"], strict=True)
+        for name, time, completed in zip(streams, point[field], point["completed"], strict=True)
         if completed
     ]
     of = unit(row["ms"] for row in rows)
     rows = [row | {"time": of.of(row["ms"])} for row in rows]
-    return styled(_with_instants(found, _lines(found, rows, "time", f"mean response time, {of.name}", streams)))
+    return styled(_with_instants(found, _lines(found, rows, "time", f"{title}, {of.name}", streams)))
+
+
+def in_time_series(found: Json) -> ChartType:
+    """Draw the share of requests in time over simulated time, for each objective; dashed, the share asked for."""
+    objectives = found["objectives"]
+    names = [f"{objective['name']}: {objective['objective']}" for objective in objectives]
+    rows = [
+        {"what": name, "s": _at(found, point["time_s"]), "share": share}
+        for point in found["series"]
+        for name, share in zip(names, point["in_time"], strict=True)
+        if share is not None
+    ]
+    asked = altair.Chart(altair.InlineData(values=[{"share": objective["asked"]} for objective in objectives]))
+    rules = asked.mark_rule(color=INK, strokeDash=[2, 3]).encode(y="share:Q")
+    lines = _lines(found, rows, "share", "share in time", names, percent=True)
+    return styled(_with_instants(found, altair.layer(lines, rules)))
 
 
 def utilisation_series(found: Json) -> ChartType:

@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import log
 from typing import Any
 
@@ -117,17 +117,38 @@ def whole(values: Iterable[float], **style: Any) -> altair.Axis:
     return altair.Axis(values=known[::step], format=",d", **style)
 
 
-def cdfs(of: Mapping[str, Points], marks: Mapping[float, float] | None = None) -> ChartType:
-    """Draw cdfs of response times over each other; `marks` are quantiles to be marked: share, ms."""
+def cdfs(
+    of: Mapping[str, Points],
+    marks: Mapping[float, float] | None = None,
+    aims: Sequence[tuple[float, float, str]] = (),
+) -> ChartType:
+    """Draw cdfs of response times over each other.
+
+    `marks` are quantiles to be marked: share, ms; `aims` are objectives, above whose corner curves should pass: ms,
+    share, and what they are called.
+    """
     narrow = altair.Axis(labelOverlap="greedy", labelSeparation=6)
     unit = quantities.unit(ms for curve in of.values() for ms, _ in curve[-1:])
     of = {what: [(unit.of(ms), share) for ms, share in curve if ms > 0] for what, curve in of.items()}
-    scale = log_scale(time for curve in of.values() for time, _ in curve)
+    times = [*(time for curve in of.values() for time, _ in curve), *(unit.of(ms) for ms, *_ in aims)]
+    scale = log_scale(times)
     x = altair.X("x:Q", title=f"response time, {unit.name}", scale=scale, axis=narrow)
     y = altair.Y("y:Q", title="share of requests", axis=altair.Axis(format="%"), scale=altair.Scale(domain=[0, 1]))
     drawn = _curves(of, x, y)
     named = {share: unit.of(ms) for share, ms in (marks or {}).items()}
-    return styled(_marked(named, x, scale.domain) + drawn if marks else drawn)
+    drawn = _marked(named, x, scale.domain) + drawn if marks else drawn
+    return styled(altair.layer(drawn, *(_aimed(unit.of(ms), share, name, x) for ms, share, name in aims)))
+
+
+def _aimed(time: float, share: float, name: str, x: altair.X) -> Drawing:
+    """Draw the corner of an objective with its name: the curve is to pass above it."""
+    data = altair.Chart(altair.InlineData(values=[{"x": time, "share": share, "name": name}]))
+    y = altair.Y("share:Q", title="share of requests")
+    corner = data.mark_point(color=INK, shape="triangle-up", size=60, filled=True).encode(x=x, y=y)
+    style: Any = {"dx": -8, "dy": 12, "align": "right", "fontSize": 11}
+    around = data.mark_text(color=PANEL, stroke=PANEL, strokeWidth=4, strokeJoin="round", opacity=0.8, **style)
+    texts = [mark.encode(x=x, y=y, text="name:N") for mark in (around, data.mark_text(color=INK, **style))]
+    return altair.layer(corner, *texts)
 
 
 def _marked(marks: Mapping[float, float], x: altair.X, ends: Any) -> Drawing:

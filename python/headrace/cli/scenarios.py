@@ -14,6 +14,7 @@ from headrace._core import ScenarioError
 from headrace.cli.options import (
     CUT_SHORT,
     INTERRUPTED,
+    MISSED,
     AnyDocument,
     AsJson,
     File,
@@ -31,7 +32,7 @@ from headrace.cli.runner import Budget, PrecisionOption, precision_of
 from headrace.devices import catalogue
 from headrace.errors import is_path, read_text
 from headrace.experiment import design
-from headrace.experiment.precision import run_until_precise
+from headrace.experiment.precision import measured, run_until_precise
 from headrace.files import keep_apart
 from headrace.quantities import counted
 from headrace.result_types import ResultsData
@@ -62,7 +63,10 @@ def run(
     first: Annotated[int, typer.Option(min=1, metavar="N", help="Number of requests in the timeline.")] = 100,
     report: ReportFile = None,
 ) -> None:
-    """Simulate the system in FILE and print response times, utilisation and the bottleneck, with theory beside them."""
+    """Simulate the system in FILE and print response times, utilisation and the bottleneck, with theory beside them.
+
+    Exits with 4 if an objective of the scenario is missed, or the run does not decide it.
+    """
     wanted = precision_of(precision, budget)
     if wanted and replications is not None:
         raise typer.BadParameter("`--precision` sets how many replications there are", param_hint="--replications")
@@ -72,7 +76,8 @@ def run(
     from headrace.view.terminal import progress  # noqa: PLC0415 - rich takes longer to load than --help may
 
     try:
-        plan = scenario.load(file).with_(changed).plan()
+        loaded = scenario.load(file).with_(changed)
+        plan = (measured(loaded, wanted) if wanted else loaded).plan()
         note(plan.remarks)
         keep_apart({"--report": report, "--requests": requests, "--timeline": timeline}, plan.inputs)
         with telling_losses() as lost, progress.of_run(quiet=as_json) as watch:
@@ -85,6 +90,8 @@ def run(
     show(found.data, found.report(title=file.stem), report, as_json=as_json)
     exit_where_lost(lost)
     _exit_unless_complete(found.data)
+    if any(objective["met"] is not True for objective in found.data["objectives"]):
+        raise typer.Exit(MISSED)
 
 
 def _exit_unless_complete(results: ResultsData) -> None:

@@ -36,6 +36,7 @@ from headrace.cli.runner import (
 )
 from headrace.errors import read_text
 from headrace.experiment import design, engines, rounds, stored
+from headrace.experiment.precision import listed
 from headrace.experiment.query import QueryRows, asked, plain
 from headrace.experiment.table import Table
 from headrace.files import keep_apart
@@ -107,6 +108,15 @@ def sweep_command(
     workers: Workers = None,
     scheduler: Scheduler = None,
     jobs: Jobs = None,
+    metrics: Annotated[
+        str | None,
+        typer.Option(
+            "--metrics",
+            metavar="LIST",
+            help="Metrics to show: `p99(recall), within(recall, 10 min), utilisation(tds)`. [default: response times, "
+            "throughput, the highest utilisation]",
+        ),
+    ] = None,
     array_index: Annotated[
         str | None, typer.Option(metavar="I/N", help="Run only points I, I+N, I+2N, …, counted from 0: for job arrays.")
     ] = None,
@@ -120,6 +130,7 @@ def sweep_command(
 
     def ask(how: How) -> Table:
         experiment = _experiment(file, axes, sets).with_replications(replications, wanted)
+        experiment = experiment.asking(listed(metrics)) if metrics else experiment
         keep_apart({"--report": report, "--store": store}, [file, *experiment.inputs(), *stored.files(store)])
         with _engine(engine, workers, scheduler, jobs) as chosen:
             return rounds.run(experiment, store=store, engine=chosen, watch=how["watch"], shard=shard)

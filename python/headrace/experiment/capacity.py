@@ -15,7 +15,7 @@ from headrace.experiment.columns import column, with_unit
 from headrace.experiment.design import Experiment, Point, Value
 from headrace.experiment.engines import Engine
 from headrace.experiment.formula import Quantity, quantity
-from headrace.experiment.objective import Objective, objective, one_or_more
+from headrace.experiment.objective import Objective, measuring, objective, one_or_more
 from headrace.experiment.rounds import Watch, run, telling
 from headrace.experiment.table import Table
 from headrace.quantities import interval
@@ -73,6 +73,8 @@ class Probe:
     """Why it does not, where that is not a goal missed."""
     busiest: tuple[str, float] | None = None
     """The component that is busiest there."""
+    slowest: str | None = None
+    """Where the slowest requests spent most of their time, where a goal is about them."""
     margin: float = float("-inf")
     """How far it keeps within the goal it is nearest to missing, as a share of the bound; negative if it misses it."""
     filling: str | None = None
@@ -177,6 +179,8 @@ class Capacity(InNotebook):
             said += " Values between them are undecided."
         if sum(a.meets != b.meets for a, b in pairwise(self._decided())) > 1:
             said += " The verdict changes more than once among the values tried: see the table."
+        if self.fails.slowest:
+            said += f" At {self.fails.value} {self.fails.slowest}."
         if self.meets.busiest:
             said += f" Bottleneck at {self.meets.value}: {self.meets.busiest[0]}, {self.meets.busiest[1]:.0%} busy."
         return said
@@ -273,7 +277,7 @@ def capacity(
     """
     loaded = scenario if isinstance(scenario, Scenario) else load(scenario)
     asked = tuple(objective(text, bounded=True) for text in one_or_more(until))
-    search = _Search(loaded, increase, asked, max(replications, 2), budget, engine, store, watch)
+    search = _Search(measuring(loaded, asked), increase, asked, max(replications, 2), budget, engine, store, watch)
     begin = search.number(least if least is not None else search.present())
     high = search.number(most, like=begin) if most is not None else None
     try:
@@ -494,7 +498,8 @@ class _Search:
         meets = None if filling else meets
         margin = min(one.margin(known[one.text][0]) for one in goals if one in self.asked or not verdicts[one.text])
         asked = {one.text: known[one.text] for one in self.asked}
-        return Probe(value, number, meets, asked, why, _busiest(table, point), margin, filling)
+        slowest = next((told for one in self.asked if (told := _slowest(table, point, one))), None)
+        return Probe(value, number, meets, asked, why, _busiest(table, point), slowest, margin, filling)
 
     def _implied(self, table: Table) -> tuple[Objective, ...]:
         """Return a goal for each share that hosts lose and no objective speaks of."""
@@ -517,6 +522,20 @@ class _Search:
 
 def _lost(missed: Objective, found: dict[str, tuple[float, float]]) -> str:
     return f"{found[missed.text][0]:.2%} {LOSSES[missed.what].format(stream=missed.of)}"
+
+
+def _slowest(table: Table, point: Point, asked: Objective) -> str | None:
+    """Say where the slowest requests that a goal is about spent most of their time."""
+    if not asked.is_of_slowest:
+        return None
+    of = asked.metric(table.metrics).removesuffix("_ms").rpartition(".")[0].removesuffix(".p99")
+    legs = {metric: mean[0] for metric in table.legs(of) if (mean := table.mean(point, metric))}
+    if not legs:
+        return None
+    longest = max(legs, key=legs.__getitem__)
+    where, _, what = longest.removeprefix(f"{of}.").rpartition(": slowest ")
+    doing = f"waiting for {where}" if what == "waiting" else f"in service at {where}"
+    return f"the slowest requests of {of} spent {legs[longest]:.0%} of their time {doing}"
 
 
 def _busiest(table: Table, point: Point) -> tuple[str, float] | None:

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from headrace.experiment.objective import Objective
-from headrace.quantities import MS, Unit, interval, unit
+from headrace.experiment.objective import Objective, time_of
+from headrace.quantities import MS, Unit, format_time, interval, unit
 
 
 def is_time(metric: str) -> bool:
@@ -23,6 +23,8 @@ MEASURES = {
 
 def metric_title(metric: str, unit: Unit = MS) -> str:
     """Return a metric's name as a picture has it: `readers.p99_ms` → `readers: p99, ms`."""
+    if (time := time_of(metric)) is not None:
+        return f"{metric[: metric.rindex('.within_')]}: within {format_time(time)}, %"
     of, _, what = metric.rpartition(".")
     name, _ = MEASURES.get(what, (what.replace("_ms", f", {unit.name}"), 1.0))
     return f"{of}: {name}"
@@ -30,6 +32,8 @@ def metric_title(metric: str, unit: Unit = MS) -> str:
 
 def scale_of(metric: str, unit: Unit) -> float:
     """Return what the values of a metric are multiplied by where `metric_title` names them."""
+    if time_of(metric) is not None:
+        return 100.0
     return 1 / unit.ms if is_time(metric) else MEASURES.get(metric.rpartition(".")[2], ("", 1.0))[1]
 
 
@@ -49,14 +53,20 @@ class Column:
     @property
     def title(self) -> str:
         """Its heading: `p99(reads), ms`."""
+        if self.asked.time is not None:
+            return f"{self.asked.bare}, %"
         return f"{self.asked.bare}, {self.unit.name}" if self.asked.is_time else self.asked.bare
 
     def cell(self, middle: float, half: float | None) -> str:
         """Write a value with its interval."""
+        if self.asked.time is not None:
+            return interval(middle * 100, half and half * 100)
         return self.unit.interval(middle, half) if self.asked.is_time else interval(middle, half)
 
     def of(self, value: float) -> float:
         """Return a value as the axis counts."""
+        if self.asked.time is not None:
+            return value * 100
         return self.unit.of(value) if self.asked.is_time else value
 
 

@@ -16,7 +16,8 @@ from headrace import _core
 from headrace._core import ScenarioError
 from headrace.errors import read_text, refusal
 from headrace.experiment import formula
-from headrace.experiment.precision import Precision
+from headrace.experiment.objective import measuring, objective
+from headrace.experiment.precision import Precision, measured
 from headrace.scenario import Scenario, load
 
 Json = dict[str, Any]
@@ -64,10 +65,19 @@ class Experiment:
     replications: int = 5
     precision: Precision | None = None
     places: tuple[str, ...] = field(default=())
+    metrics: tuple[str, ...] = ()
+    """Metrics that are asked for, such as `p99(users)`; none for those that the table chooses."""
+
+    def asking(self, metrics: Sequence[str]) -> "Experiment":
+        """Return the experiment whose runs measure these metrics, which its table then shows."""
+        asked = [objective(text, bounded=False) for text in metrics]
+        return replace(self, scenario=measuring(self.scenario, asked), metrics=tuple(metrics))
 
     def with_replications(self, replications: int | None, precision: Precision | None) -> "Experiment":
         """Return the experiment with as many, or as precise, where either is given."""
-        changed = replace(self, precision=precision) if precision else self
+        changed = self
+        if precision:
+            changed = replace(self, precision=precision, scenario=measured(self.scenario, precision))
         return replace(changed, replications=replications) if replications else changed
 
     def inputs(self) -> list[Path]:

@@ -1,4 +1,4 @@
-"""What is asked of a run in words: `p99(reads) > 20 ms`, `mean(users)`, `utilisation(tds) > 80 %`."""
+"""What is asked of a run in words: `p99(reads) > 20 ms`, `within(reads, 20 ms) < 99 %`, `utilisation(tds) > 80 %`."""
 
 import difflib
 import re
@@ -11,17 +11,22 @@ from headrace.errors import refusal
 from headrace.experiment import formula
 from headrace.experiment.formula import Quantity, quantity
 from headrace.quantities import format_time, interval
+from headrace.result_types import ObjectiveResults
+from headrace.scenario import Scenario
 
 ASKED = re.compile(r"\s*(?P<what>\w+(\.\d+)?)\s*\(\s*(?P<of>[^()]+?)\s*\)\s*((?P<sign>[<>])=?\s*(?P<bound>.+?))?\s*")
 TIMES = {"mean": "mean_ms", "sd": "sd_ms"} | {f"p{share}": f"p{share}_ms" for share in ("50", "90", "95", "99", "99.9")}
 COSTS = ("price", "power", "rack_units")
 LOSSES = ("dropped", "expired", "failed", "blocked")
 RATES = ("requests_per_s", "bytes_per_s")
+# The share of requests that are answered within a time: `within(recall, 10 min)`.
+WITHIN = "within"
 # Operations that a metric can be restricted to: `p99(recall)` is that of the only stream with recalls.
 OPERATIONS = ("reads", "writes", "get", "put", "stage", "delete", "session", "recall")
-WHATS = (*TIMES, *RATES, *LOSSES, "utilisation", "queue", *COSTS)
+WHATS = (*TIMES, WITHIN, *RATES, *LOSSES, "utilisation", "queue", *COSTS)
 # Of these less is better: `<` is the goal, and `>` the limit.
 LESS_IS_BETTER = {*TIMES, *LOSSES, *COSTS, "utilisation", "queue"}
+MORE_IS_BETTER = {*RATES, WITHIN}
 EXAMPLE = "write it as `p99(reads) > 20 ms` or `mean(users)`"
 GOALS = "write a metric of a run, such as `p99(reads)`, or a formula of fields, such as `300 * disks`"
 # What names a metric, and not of what.
@@ -41,6 +46,8 @@ class Objective:
     """In the metric's own unit."""
     fields: str | None = None
     """The formula, where it is one of the scenario's fields."""
+    time: str | None = None
+    """The time of a share of requests that are to be answered within it."""
 
     def metric(self, metrics: Iterable[str]) -> str:
         """Return the name of the metric; raise `ScenarioError` where no run has it.
@@ -49,7 +56,7 @@ class Objective:
         writes, all are reads.
         """
         known = list(metrics)
-        name = TIMES.get(self.what, self.what)
+        name = TIMES.get(self.what, self.what) if self.time is None else within(_ms(self.text, self.time))
         direct = [f"{self.of}.{name}"]
         streams = dict.fromkeys(metric.split(".")[0] for metric in known if metric.endswith(".requests_per_s"))
         if self.of in OPERATIONS:
@@ -66,6 +73,11 @@ class Objective:
                 f"there are {fitting or own or 'none'}",
             )
         return found[0]
+
+    @property
+    def is_of_slowest(self) -> bool:
+        """True if it is about the slowest requests: a late quantile, or a share in time."""
+        return self.time is not None or self.what in ("p95", "p99", "p99.9")
 
     def passes(self, value: float) -> bool:
         """Whether a value lies beyond the bound."""
@@ -97,6 +109,8 @@ class Objective:
 
     def told(self, middle: float, half: float | None) -> str:
         """Write a value with its interval, and with its unit where it has one."""
+        if self.time is not None:
+            return f"{interval(middle * 100, half and half * 100)} %"
         return format_time(middle, half) if self.is_time else interval(middle, half)
 
     @property
@@ -106,7 +120,7 @@ class Objective:
         Of what has no better side that is known, such as a hit ratio, it is a goal.
         """
         less_is_better = self.what in LESS_IS_BETTER
-        return self.above is True if less_is_better else self.above is False and self.what in RATES
+        return self.above is True if less_is_better else self.above is False and self.what in MORE_IS_BETTER
 
     @property
     def goal(self) -> str:
@@ -129,12 +143,51 @@ class Objective:
         return (value - self.bound) * (1 if wants_more else -1) / (abs(self.bound) or 1.0)
 
 
+def within(ms: float) -> str:
+    """Return the name of the metric of requests answered within a time: of `users`, `users.within_80` is a share.
+
+    >>> within(600_000.0), within(0.25)
+    ('within_600000', 'within_0.25')
+    """
+    return f"{WITHIN}_{ms:g}" if ms < 1e6 else f"{WITHIN}_{ms:.0f}"
+
+
+def in_time(found: ObjectiveResults) -> str:
+    """Return the name of the metric that an objective of a scenario measures: `users.reads.within_80`."""
+    operation = {"read": "reads", "write": "writes"}.get(found["operation"] or "", found["operation"])
+    of = f"{found['stream']}.{operation}" if operation else found["stream"]
+    return f"{of}.{within(found['within_ms'])}"
+
+
+def time_of(metric: str) -> float | None:
+    """Return the time in ms of a share of requests that are answered within it; none of other metrics.
+
+    >>> time_of("users.reads.within_0.25"), time_of("users.mean_ms")
+    (0.25, None)
+    """
+    found = re.search(rf"\.{WITHIN}_([\d.]+)$", metric)
+    return float(found[1]) if found else None
+
+
+def measuring(scenario: Scenario, asked: Iterable[Objective]) -> Scenario:
+    """Return the scenario with the objectives by which its runs measure each share in time that is asked for."""
+    shares = [one for one in asked if one.time is not None]
+    if not shares:
+        return scenario
+    named = dict(scenario.filled().get("objectives", {}))
+    for one in shares:
+        named[one.of] = " and ".join(filter(None, [named.get(one.of), f"99 % within {one.time}"]))
+    return scenario.with_({"objectives": named})
+
+
 def asked_for(metric: str) -> str:
     """Return how a metric is asked for.
 
-    >>> asked_for("users.reads.p99_ms"), asked_for("tds/spindle.queue")
-    ('p99(users.reads)', 'queue(tds/spindle)')
+    >>> asked_for("users.reads.p99_ms"), asked_for("tds/spindle.queue"), asked_for("users.within_80")
+    ('p99(users.reads)', 'queue(tds/spindle)', 'within(users, 80 ms)')
     """
+    if (time := time_of(metric)) is not None:
+        return f"{WITHIN}({metric[: metric.rindex(f'.{WITHIN}_')]}, {format_time(time)})"
     of, _, name = metric.rpartition(".")
     # The name of a quantile may have a dot of its own: `users.p99.9_ms`.
     if name == "9_ms" and of.endswith(".p99"):
@@ -215,7 +268,20 @@ def objective(text: str, *, bounded: bool, fields: bool = False) -> Objective:
             raise refusal(text, why, f"response times are {', '.join(TIMES)}")
         bound = read.number * 1e3 if found["what"] in TIMES else read.number
     above = None if bound is None else found["sign"] == ">"
-    return Objective(text, found["what"], found["of"], above, bound)
+    of, _, time = found["of"].rpartition(",") if found["what"] == WITHIN else (found["of"], "", None)
+    if time is not None:
+        if not of:
+            raise refusal(text, f"`{text}` does not say within which time", f"write `{WITHIN}({found['of']}, 20 ms)`")
+        _ms(text, time)
+    return Objective(text, found["what"], of.strip(), above, bound, time=time and time.strip())
+
+
+def _ms(text: str, time: str) -> float:
+    """Return a time of an objective in ms."""
+    read = _bound(text, time)
+    if read.powers != (0, 1):
+        raise refusal(text, f"`{text}`: `{time.strip()}` is not a time", "write a time such as `20 ms`")
+    return read.number * 1e3
 
 
 def _of_fields(text: str, *, bounded: bool) -> Objective:

@@ -18,7 +18,7 @@ from headrace.experiment import design, search
 from headrace.experiment.columns import Column, column, ending
 from headrace.experiment.design import Experiment, Point, Value, short
 from headrace.experiment.engines import Engine
-from headrace.experiment.objective import Objective, objective, one_or_more
+from headrace.experiment.objective import Objective, measuring, objective, one_or_more
 from headrace.experiment.rounds import Watch, run, telling
 from headrace.experiment.store import Store
 from headrace.experiment.table import Table
@@ -310,6 +310,7 @@ def optimise(
     if not goals:
         raise refusal(loaded.file, "nothing is minimised or maximised", "say `--minimise 'p99(reads)'`, for example")
     constraints = tuple(objective(text, bounded=True, fields=True) for text in one_or_more(subject_to))
+    loaded = measuring(loaded, [*(goal for goal, _ in goals), *constraints])
     levels = design.levels(loaded.file, vary)
     designs = math.prod(map(len, levels.values()))
     bench = _Bench(loaded, tuple(vary), goals, constraints, designs, replications, budget, engine, store, watch)

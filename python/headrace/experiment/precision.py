@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Unpack
 
 from headrace.errors import refusal
-from headrace.experiment.objective import TIMES, asked_for, objective
+from headrace.experiment.objective import TIMES, asked_for, in_time, measuring, objective
 from headrace.plan import Plan, RunOptions
 from headrace.results import Results
 from headrace.scenario import Scenario
@@ -55,8 +55,17 @@ def read(text: str, budget: int | None = None) -> Precision:
     found = WRITTEN.fullmatch(text)
     if found is None:
         raise ValueError(text)
-    metrics = tuple(one.strip() for one in (found["metrics"] or "").split(",") if one.strip())
+    metrics = listed(found["metrics"] or "")
     return Precision(share(found["share"]), metrics, budget or Precision.budget)
+
+
+def listed(metrics: str) -> tuple[str, ...]:
+    """Return metrics that are separated by commas; those within parentheses separate nothing.
+
+    >>> listed("p99(users), within(users, 80 ms), users.mean_ms")
+    ('p99(users)', 'within(users, 80 ms)', 'users.mean_ms')
+    """
+    return tuple(one.strip() for one in re.split(r",(?![^(]*\))", metrics) if one.strip())
 
 
 def named(precision: Precision, metrics: Sequence[str], file: str) -> list[str]:
@@ -64,6 +73,11 @@ def named(precision: Precision, metrics: Sequence[str], file: str) -> list[str]:
     if not precision.metrics:
         return of_streams(metrics)
     return [_named(one, metrics, file) for one in precision.metrics]
+
+
+def measured(scenario: Scenario, precision: Precision) -> Scenario:
+    """Return the scenario whose runs measure each share in time that precision is asked of."""
+    return measuring(scenario, [objective(one, bounded=False) for one in precision.metrics if "(" in one])
 
 
 def of_streams(metrics: Sequence[str]) -> list[str]:
@@ -100,7 +114,7 @@ def run_until_precise(
     Replications are added until half of each interval is at most the share asked for, or their number is the budget.
     Precision is asked of response times, whose intervals a run has: means and quantiles. `how` as for `Scenario.run`.
     """
-    plan = scenario.plan() if isinstance(scenario, Scenario) else scenario
+    plan = measured(scenario, precision).plan() if isinstance(scenario, Scenario) else scenario
     many = min(LEAST, precision.budget)
     how["widen"] = _widen(many)
     found = plan.run(replications=many, requests=requests, timeline=timeline, first=first, **how)
@@ -159,4 +173,5 @@ def _intervals(found: Results) -> dict[str, tuple[float, float | None]]:
             told[f"{of}.{TIMES['mean']}"] = response["mean_ms"], response["half_width_ms"]
             for one in response["quantiles_ms"]:
                 told[f"{of}.p{one['share'] * 100:g}_ms"] = one["ms"], one["half_width_ms"]
+    told |= {in_time(aim): (aim["share"], aim["half_width"]) for aim in found.data["objectives"]}
     return told

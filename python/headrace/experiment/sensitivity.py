@@ -11,7 +11,7 @@ from headrace.experiment import design
 from headrace.experiment.columns import ending, is_time, metric_title
 from headrace.experiment.design import Experiment, Point
 from headrace.experiment.engines import Engine
-from headrace.experiment.objective import asked_for, objective
+from headrace.experiment.objective import asked_for, measuring, objective
 from headrace.experiment.rounds import Watch, run, telling
 from headrace.experiment.table import half_width
 from headrace.quantities import MS, Unit, format_time, interval, unit
@@ -136,6 +136,7 @@ def sensitivity(
 
     loaded = scenario if isinstance(scenario, Scenario) else load(scenario)
     asked = objective(metric, bounded=False)
+    loaded = measuring(loaded, [asked])
     problem = {"num_vars": len(vary), "names": list(vary), "bounds": [[0.0, 1.0]] * len(vary)}
     levels = list(design.levels(loaded.file, vary).values())
     for place, values in zip(vary, levels, strict=True):

@@ -12,8 +12,9 @@ from headrace.experiment import stored
 from headrace.experiment.columns import is_time, metric_title, scale_of
 from headrace.experiment.design import Experiment, Point, short
 from headrace.experiment.formula import quantity
+from headrace.experiment.objective import objective, time_of
 from headrace.experiment.precision import LEAST, SEQUENTIAL, known, named, of_streams
-from headrace.experiment.task import STATISTICS, Record
+from headrace.experiment.task import SLOWEST_WAIT, SLOWEST_WORK, STATISTICS, Record
 from headrace.quantities import Unit, counted, format_time, interval, unit
 from headrace.report import Cell, Chart, Mark, Medium, Report, Text, noted
 from headrace.report import Table as Columns
@@ -33,6 +34,11 @@ MOST_REASONS = 10
 MOST_LOADS = 6
 UNTESTED = " With one run each, it was not tested whether they differ."
 MORE_IS_BETTER = ("_per_s", "hit_ratio")
+
+
+def more_is_better(metric: str) -> bool:
+    """Return true if more of a metric is better, as far as that is known."""
+    return metric.endswith(MORE_IS_BETTER) or time_of(metric) is not None
 
 
 def half_width(values: list[float], confidence: float = 0.95) -> float | None:
@@ -114,10 +120,18 @@ class Table(InNotebook):
         names = (name for records in self._by_point.values() for record in records for name in record["metrics"])
         return [name for name in dict.fromkeys(names) if not name.endswith(STATISTICS)]
 
+    def legs(self, of: str) -> list[str]:
+        """Return what runs record of where the slowest requests of a stream or an operation spent their time."""
+        names = (name for records in self._by_point.values() for record in records for name in record["metrics"])
+        ends = (SLOWEST_WAIT, SLOWEST_WORK)
+        return [name for name in dict.fromkeys(names) if name.startswith(f"{of}.") and name.endswith(ends)]
+
     @property
     def metrics_of_interest(self) -> list[str]:
-        """The metrics that precision is asked of, or the mean response of every stream."""
+        """The metrics that are asked for, or that precision is asked of, or the mean response of every stream."""
         precision = self.experiment.precision
+        if self.experiment.metrics:
+            return [objective(text, bounded=False).metric(self.metrics) for text in self.experiment.metrics]
         return named(precision, self.metrics, self.experiment.scenario.file) if precision else of_streams(self.metrics)
 
     @cached_property
@@ -236,7 +250,7 @@ class Table(InNotebook):
         one = len({self._design(point) for point in self.experiment.points}) == 1
         say = self._value_at if one else self._best_at
         chosen = [say(load, points, metric) for load, points in by_load.items()]
-        best = "" if one else "highest " if metric.endswith(MORE_IS_BETTER) else "lowest "
+        best = "" if one else "highest " if more_is_better(metric) else "lowest "
         more = f"; {len(chosen) - MOST_LOADS} more loads are in the table" if len(chosen) > MOST_LOADS else ""
         untested = UNTESTED if len(by_load) < len(self.experiment.points) and not self._have_two_runs() else ""
         return f"{name} is {best}{'; '.join(chosen[:MOST_LOADS])}{more}.{untested}"
@@ -246,7 +260,7 @@ class Table(InNotebook):
         return f"{_value(metric, *value)} at {load}" if value else f"unknown at {load}, which failed"
 
     def _best_at(self, load: str, points: list[Point], metric: str) -> str:
-        most = metric.endswith(MORE_IS_BETTER)
+        most = more_is_better(metric)
         found = sorted(
             (mean[0] * (-1 if most else 1), at)
             for at, point in enumerate(points)
@@ -402,6 +416,9 @@ class Table(InNotebook):
     def shown_metrics(self) -> list[str]:
         """The metrics that are drawn and printed: those of interest, their p99, throughput, the highest utilisation."""
         chosen = list(self.metrics_of_interest)
+        if self.experiment.metrics:
+            return chosen
+        chosen += [metric for metric in self.metrics if time_of(metric) is not None]
         chosen += [late for metric in chosen if (late := metric.replace("mean_ms", "p99_ms")) in self.metrics]
         chosen += [metric for metric in self.metrics if metric.endswith(".requests_per_s")]
         used = {
@@ -461,6 +478,8 @@ def _value(metric: str, middle: float, half: float | None) -> str:
     >>> _value("users.mean_ms", 76_918.0, 35_724.0), _value("users.requests_per_s", 12.5, None)
     ('77 ± 36 s', '12.5')
     """
+    if time_of(metric) is not None:
+        return f"{interval(middle * 100, half and half * 100)} %"
     return format_time(middle, half) if metric.endswith("_ms") else interval(middle, half)
 
 
@@ -470,6 +489,8 @@ def in_words(metric: str) -> str:
     >>> in_words("users.mean_ms"), in_words("tds/spindle.utilisation")
     ('The mean response of users', 'The utilisation of tds/spindle')
     """
+    if (time := time_of(metric)) is not None:
+        return f"The share of {metric[: metric.rindex('.within_')]} within {format_time(time)}"
     of, _, what = metric.rpartition(".")
     if what.endswith("_ms"):
         name = what.removesuffix("_ms")

@@ -14,6 +14,7 @@ from headrace import devices
 from headrace._core import ScenarioError
 from headrace.errors import is_overload, is_path
 from headrace.experiment.design import Point, Value
+from headrace.experiment.objective import in_time
 from headrace.result_types import ComponentResults, ResponseResults, ResultsData, StreamResults
 from headrace.scenario import Scenario
 
@@ -135,6 +136,7 @@ def metrics(found: ResultsData) -> dict[str, float | None]:
         by_op = {"reads": stream["reads"], "writes": stream["writes"], **stream["operations"]}
         for op, response in by_op.items():
             numbers |= _response(f"{name}.{op}", response) if response else {}
+    numbers |= {in_time(one): one["share"] for one in found["objectives"]}
     for group, members in alike(found["components"]).items():
         for number in ("utilisation", "queue", "undestaged"):
             of_each = [value for member in members if (value := member[number]) is not None]
@@ -177,6 +179,9 @@ def _meters(members: list[ComponentResults]) -> dict[str, list[float]]:
     return {name: known for name, of in values.items() if (known := [one for one in of if one is not None])}
 
 
+# What of the time of the slowest requests of a stream a component took: their wait for it, and its service.
+SLOWEST_WAIT, SLOWEST_WORK = ": slowest waiting", ": slowest in service"
+
 COSTS = ("price", "power", "rack_units")
 
 
@@ -216,13 +221,22 @@ def _plain(sourced: Any) -> float:
 
 
 # What is recorded to judge the others by, and is no metric itself.
-STATISTICS = ("half_width_ms", "settling")
+STATISTICS = ("half_width_ms", "settling", SLOWEST_WAIT, SLOWEST_WORK)
 
 
 def _response(name: str, response: ResponseResults) -> dict[str, float | None]:
     if not response["count"]:
         return {}
     numbers: Mapping[str, Any] = response
-    return {f"{name}.{number}": numbers[number] for number in (*STATISTICS, "mean_ms", "sd_ms")} | {
-        f"{name}.p{quantile['share'] * 100:g}_ms": quantile["ms"] for quantile in response["quantiles_ms"]
-    }
+    found = {f"{name}.{number}": numbers[number] for number in ("half_width_ms", "settling", "mean_ms", "sd_ms")}
+    quantiles = {f"{name}.p{quantile['share'] * 100:g}_ms": quantile["ms"] for quantile in response["quantiles_ms"]}
+    return found | quantiles | _slowest(name, response)
+
+
+def _slowest(name: str, response: ResponseResults) -> dict[str, float | None]:
+    """Return the shares of the time of the slowest requests: `users.volume: slowest waiting`."""
+    legs = response["slowest"]
+    total = sum(leg["waiting_ms"] + leg["service_ms"] + leg["blocked_ms"] for leg in legs)
+    waits = {f"{name}.{leg['component']}{SLOWEST_WAIT}": leg["waiting_ms"] + leg["blocked_ms"] for leg in legs}
+    works = {f"{name}.{leg['component']}{SLOWEST_WORK}": leg["service_ms"] for leg in legs}
+    return {leg: time / total for leg, time in (waits | works).items() if time}

@@ -13,13 +13,16 @@ WHATS = ("waiting", "service", "blocked")
 LEAST_SHARE = 0.005
 
 
-def legs(stream: Json) -> list[tuple[str, str, float, float]]:
-    """Return where the time of an average request went, longest first: (component, what happened there, ms, share).
+Leg = tuple[str, str, float, float]
+
+
+def legs(path: list[Json]) -> list[Leg]:
+    """Return where the time of requests went, longest first: (component, what happened there, ms, share).
 
     Small shares come last and together, as `other`.
     """
-    found = [(leg["component"], what, leg[f"{what}_ms"]) for leg in stream["path"] for what in WHATS]
-    total = stream["response"]["mean_ms"]
+    found = [(leg["component"], what, leg[f"{what}_ms"]) for leg in path for what in WHATS]
+    total = sum(leg[2] for leg in found)
     longest = sorted((leg for leg in found if leg[2] > 0), key=lambda leg: leg[2], reverse=True)
     small = [leg for leg in longest if leg[2] < LEAST_SHARE * total]
     if len(small) > 1:  # Nobody looks for a bottleneck among them.
@@ -27,7 +30,7 @@ def legs(stream: Json) -> list[tuple[str, str, float, float]]:
     return [(component, what, time, time / total) for component, what, time in longest]
 
 
-def times_of(legs: list[tuple[str, str, float, float]]) -> list[str]:
+def times_of(legs: list[Leg]) -> list[str]:
     """Return the times of legs in one unit, with as many digits behind the point as give the longest four digits."""
     of, longest = unit(leg[2] for leg in legs), max((leg[2] for leg in legs), default=1.0)
     digits = max(0, 3 - floor(log10(of.of(longest))))

@@ -47,10 +47,16 @@ def _stream(found: Json, at: int, *, first: bool) -> Iterator[Block]:
     name, response = stream["name"], stream["response"]
     mean = quantities.rounded(response["mean_ms"], response["half_width_ms"])
     path = Medium.PAGE | Medium.TERMINAL
-    yield Bars(_path(stream), parts=True, title=f"where the time of {name} went", aside=f"mean {mean}", on=path)
+    every = responses.legs(stream["path"])
+    yield Bars(_path(every), parts=True, title=f"where the time of {name} went", aside=f"mean {mean}", on=path)
     title = f"response time of {name}"
     columns, rows = responses.response_table(stream, theory)
     yield Table(["", *columns], rows, title=f"{title}, {responses.unit_of_responses(stream).name}", below=True)
+    if response["slowest"]:
+        slowest = responses.legs(response["slowest"])
+        time = f"mean {format_time(sum(leg[2] for leg in slowest))}"
+        heading = f"where the time of the slowest 1 % of {name} went"
+        yield Bars(_path(slowest), parts=True, title=heading, aside=time, on=Medium.PAGE)
     yield _cdf(found, at, on=Medium.PAGE | Medium.NOTEBOOK if first else Medium.PAGE)
     of, columns, rows = responses.operations(stream)
     beside = Medium.PAGE | Medium.TERMINAL
@@ -76,8 +82,7 @@ def _charts() -> ModuleType:
     return run
 
 
-def _path(stream: Json) -> list[Bar]:
-    every = responses.legs(stream)
+def _path(every: list[responses.Leg]) -> list[Bar]:
     return [
         Bar((component, what), share, time, what or "other")
         for (component, what, _, share), time in zip(every, responses.times_of(every), strict=True)
@@ -89,7 +94,11 @@ def series(found: Json) -> list[Chart]:
     charts = [
         Chart(lambda: _charts().utilisation_series(found), "utilisation_series", heading="Utilisation over time"),
         Chart(lambda: _charts().response_series(found), "response_series", heading="Mean response time over time"),
+        Chart(lambda: _charts().p99_series(found), "p99_series", heading="p99 of the response time over time"),
     ]
+    if found["objectives"]:
+        heading = "Requests in time, over time"
+        charts.append(Chart(lambda: _charts().in_time_series(found), "in_time_series", heading=heading))
     charts += [_level(found, part["path"]) for part in found["components"] if part["kind"] == "disk_pool"]
     libraries = [(at, part) for at, part in enumerate(found["components"]) if part["kind"] == "tape_library"]
     charts += [_drives(found, at, part["path"]) for at, part in libraries]
@@ -187,10 +196,21 @@ def _what_was_run(found: Json) -> str:
 def tiles(found: Json) -> list[Tile]:
     """Return the numbers that a reader looks for first."""
     answered = [stream for stream in found["streams"] if stream["response"]["count"]]
-    shown = [_throughput(answered)]
+    shown = [*map(_objective, found["objectives"]), _throughput(answered)]
     if len(answered) <= MOST_TILES:
         shown += [tile for stream in answered for tile in _response(stream, found, alone=len(answered) == 1)]
     return shown + _lost(found["streams"]) + _bottleneck(found)
+
+
+VERDICTS = {True: "met", False: "MISSED", None: "undecided"}
+
+
+def _objective(objective: Json) -> Tile:
+    """Return what was found of an objective."""
+    percent = objective["share"] * 100
+    shown = "<100" if 99.995 <= percent < 100 else f"{percent:.4g}"
+    beside = f"{VERDICTS[objective['met']]}: {objective['objective']}"
+    return Tile(f"{objective['name']} in time", f"{shown}%", beside)
 
 
 LOST = ("dropped", "expired", "failed")

@@ -2,14 +2,16 @@
 
 use headrace_units::{BytesPerSecond, Nanos};
 
-use super::{Bottleneck, ClosedLoad, Results, SATURATED, StreamResults, rebuilds};
+use super::{Bottleneck, ClosedLoad, Results, SATURATED, StreamResults, objectives, rebuilds, stretch};
 
 /// Returns the answer: stream by stream, then the bottleneck.
 pub fn in_words(results: &Results) -> String {
-    let mut sentences: Vec<String> = results.streams.iter().map(stream).collect();
+    let mut sentences: Vec<String> = results.objectives.iter().map(objectives::in_words).collect();
+    sentences.extend(results.streams.iter().map(stream));
     if let Some(bottleneck) = &results.bottleneck {
         sentences.push(limit(bottleneck, results.streams.len()));
     }
+    sentences.extend(results.busiest_stretch.iter().map(stretch::in_words));
     sentences.extend(rebuilds::in_words(results));
     if !results.complete {
         sentences.insert(0, "INCOMPLETE.".to_owned());

@@ -6,10 +6,12 @@ mod components;
 mod filling;
 mod measured;
 mod notes;
+mod objectives;
 mod phases;
 mod rebuilds;
 mod response;
 mod streams;
+mod stretch;
 
 use std::collections::BTreeMap;
 
@@ -27,9 +29,11 @@ pub use components::{Bottleneck, BusiestResults, ClosedLoad, ComponentResults, P
 pub use filling::is_filling;
 pub use measured::{Comparison, Measured};
 pub use notes::{of_components, of_few};
+pub use objectives::ObjectiveResults;
 pub use phases::{PhaseResults, PhaseStreamResults};
 pub use response::{IntervalResults, QuantileResults, ResponseResults, have_settled};
 pub use streams::{LegResults, StreamResults};
+pub use stretch::{BusiestStretch, StretchStream};
 
 use streams::cdf;
 
@@ -61,6 +65,8 @@ pub struct Results {
     pub warm_up_s: f64,
     /// Number of events processed; 0 for a recursion.
     pub events: u64,
+    /// One entry per objective of the scenario.
+    pub objectives: Vec<ObjectiveResults>,
     /// One entry per stream of the workload.
     pub streams: Vec<StreamResults>,
     /// One entry per component, each before the components it contains; other fields refer to a component by its index in this
@@ -68,6 +74,8 @@ pub struct Results {
     pub components: Vec<ComponentResults>,
     /// Component with the highest utilisation.
     pub bottleneck: Option<Bottleneck>,
+    /// The busiest segment of the first replication; null if it differs from the mean by less than a quarter, or by no more than chance.
+    pub busiest_stretch: Option<BusiestStretch>,
     /// Analytic solution for each stream.
     pub theory: Vec<StreamTheory>,
     /// Results before, between and after faults and rebuilds; empty without faults. For several replications: means over all of
@@ -89,6 +97,12 @@ pub struct PointResults {
     /// Mean response time, by stream.
     #[schemars(extend("x-unit" = "list of ms"))]
     pub mean_ms: Vec<f64>,
+    /// P99 of the response time, by stream; 0 where none completed.
+    #[schemars(extend("x-unit" = "list of ms"))]
+    pub p99_ms: Vec<f64>,
+    /// Share of requests in time, by objective; null where no request was answered that it is about.
+    #[schemars(extend("x-unit" = "list of 0 to 1"))]
+    pub in_time: Vec<Option<f64>>,
     /// Utilisation, by component.
     #[schemars(extend("x-unit" = "list of 0 to 1"))]
     pub utilisation: Vec<f64>,
@@ -129,9 +143,11 @@ pub fn of(plan: &Plan, engine: Engine, outcomes: &[Outcome], options: &Options) 
         simulated_s: seconds,
         warm_up_s: outcomes.iter().map(|outcome| outcome.warm_up.secs()).sum(),
         events: outcomes.iter().map(|outcome| outcome.events).sum(),
+        objectives: objectives::of(plan, outcomes),
         streams,
         components,
         bottleneck,
+        busiest_stretch: outcomes.first().and_then(|outcome| stretch::of(plan, outcome)),
         theory: if options.theory { theory::predict(plan, &times) } else { Vec::new() },
         phases: phases::of(plan, outcomes),
         series: outcomes.first().map_or_else(Vec::new, |outcome| points(plan, outcome)),
@@ -152,6 +168,8 @@ fn points(plan: &Plan, outcome: &Outcome) -> Vec<PointResults> {
         time_s: point.time.secs(),
         completed: point.completed.clone(),
         mean_ms: point.mean_ns.iter().map(|ns| Nanos(*ns as u64).ms()).collect(),
+        p99_ms: point.p99.iter().map(|p99| p99.ms()).collect(),
+        in_time: point.in_time.clone(),
         utilisation: point.utilisation.clone(),
         fill: point.fill.iter().map(|(id, fill)| (path(*id), *fill)).collect(),
         marked: point

@@ -10,6 +10,8 @@ use crate::plan::Plan;
 use crate::run::SeriesOutcome;
 use crate::theory::SHARES;
 
+use super::streams::{LegResults, path};
+
 /// Response times.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ResponseResults {
@@ -29,6 +31,9 @@ pub struct ResponseResults {
     pub sd_ms: f64,
     /// Maximum, including warm-up.
     pub max_ms: f64,
+    /// As `path`, for the slowest requests, about 1 % of all: those that took longer than 99 % of the requests before them, as far as was
+    /// known when they completed; empty in a short run.
+    pub slowest: Vec<LegResults>,
     /// Quantiles p50, p90, p95, p99 and p99.9.
     pub quantiles_ms: Vec<QuantileResults>,
     /// Maximum relative error of a quantile from the resolution of the histogram.
@@ -74,6 +79,11 @@ pub(super) fn of(plan: &Plan, series: &[&SeriesOutcome], widen: f64) -> Response
         settling: settlings.map(|all| all.iter().sum::<f64>() / all.len().max(1) as f64),
         sd_ms: total.sd_ns() * 1e-6,
         max_ms: total.max().ms(),
+        slowest: path(
+            plan,
+            series.iter().map(|one| &one.slowest.legs),
+            series.iter().map(|one| one.slowest.count).sum(),
+        ),
         quantiles_ms: quantiles(series, widen),
         quantile_error: QUANTILE_ERROR,
     }

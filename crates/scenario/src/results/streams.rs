@@ -11,6 +11,7 @@ use super::measured::{self, Measured};
 use super::response::{self, ResponseResults};
 use crate::operation::Operation;
 use crate::plan::Plan;
+use crate::record::Legs;
 use crate::run::{Outcome, SeriesOutcome, StreamOutcome};
 
 /// Number of points of a CDF.
@@ -46,6 +47,8 @@ pub struct StreamResults {
     pub requests_per_s: f64,
     /// Throughput in bytes.
     pub bytes_per_s: f64,
+    /// Breakdown of the mean response time by component, along the critical path of each request; the times add up to the mean.
+    pub path: Vec<LegResults>,
     /// Response times of all requests.
     pub response: ResponseResults,
     /// As `response`, for reads; null unless the stream has reads and writes.
@@ -55,8 +58,6 @@ pub struct StreamResults {
     /// As `response`, by operation, for a replayed log with several operations: `get`, `put`, `stage`, `delete`, `session`, and
     /// `recall`: the gets and stages whose file was read from tape; otherwise empty.
     pub operations: BTreeMap<&'static str, ResponseResults>,
-    /// Breakdown of the mean response time by component, along the critical path of each request; the times add up to the mean.
-    pub path: Vec<LegResults>,
     /// CDF of response times at 500 equally spaced shares.
     #[schemars(extend("x-unit" = "list of [ms, share]"))]
     pub cdf: Vec<(f64, f64)>,
@@ -118,7 +119,7 @@ pub(super) fn stream(
         reads: of_op(Operation::Block(Op::Read)),
         writes: of_op(Operation::Block(Op::Write)),
         operations: operations.filter_map(|op| Some((op.name(), answered(op)?))).collect(),
-        path: path(plan, outcomes, index, answered_after),
+        path: path(plan, found().map(|stream| &stream.legs), answered_after),
         cdf: cdf(&distribution),
         measured: measured::against(found()),
     }
@@ -129,16 +130,22 @@ pub(super) fn cdf(distribution: &Histogram) -> Vec<(f64, f64)> {
     times.iter().enumerate().map(|(i, time)| (time.ms(), (i as f64 + 0.5) / CDF_POINTS as f64)).collect()
 }
 
-fn path(plan: &Plan, outcomes: &[Outcome], index: usize, answered: u64) -> Vec<LegResults> {
+/// Returns the mean time of `answered` requests by component, from the times of each replication.
+pub(super) fn path<'o>(
+    plan: &Plan,
+    replications: impl Iterator<Item = &'o Legs>,
+    answered: u64,
+) -> Vec<LegResults> {
+    let mut sums = vec![[0; 3]; plan.graph.groups.len()];
+    for legs in replications {
+        sums.iter_mut().zip(legs).for_each(|(sum, leg)| (0..3).for_each(|what| sum[what] += leg[what]));
+    }
     let ms = |ns: u128| ns as f64 * 1e-6 / answered.max(1) as f64;
-    let sum = |group: usize, what: usize| {
-        outcomes.iter().map(|outcome| ms(outcome.streams[index].legs[group][what])).sum()
-    };
-    let legs = plan.graph.groups.iter().enumerate().map(|(group, name)| LegResults {
+    let legs = plan.graph.groups.iter().zip(sums).map(|(name, [waiting, service, blocked])| LegResults {
         component: name.clone(),
-        waiting_ms: sum(group, 0),
-        service_ms: sum(group, 1),
-        blocked_ms: sum(group, 2),
+        waiting_ms: ms(waiting),
+        service_ms: ms(service),
+        blocked_ms: ms(blocked),
     });
     legs.filter(|leg| leg.waiting_ms + leg.service_ms + leg.blocked_ms > 0.0).collect()
 }

@@ -20,6 +20,7 @@ use headrace_storage::Journey;
 
 pub use options::{End, Options};
 pub use outcome::{ComponentOutcome, MeterKind, Outcome, PhaseOutcome, SeriesOutcome, StreamOutcome};
+pub use points::RunSegment;
 
 use crate::plan::Plan;
 use crate::progress::Progress;

@@ -13,7 +13,7 @@ use super::points::{self, RunSegment};
 use super::replication::Replication;
 use crate::checks::{self, Evidence};
 use crate::operation::Operation;
-use crate::record::{HealthPhase, Mark, MeterReading, Record, StreamRecord, Totals};
+use crate::record::{HealthPhase, Legs, Mark, MeterReading, Record, Slowest, StreamRecord, Totals};
 
 /// Outcome of one replication.
 #[derive(Clone, Debug)]
@@ -76,7 +76,7 @@ pub struct StreamOutcome {
     /// Of each operation, where there are several.
     pub by_op: Vec<(Operation, SeriesOutcome)>,
     /// Waiting, service and blocked time along the path, by group of components, in ns of all requests together.
-    pub legs: Vec<[u128; 3]>,
+    pub legs: Legs,
     /// Measured and simulated responses of all requests, of reads and of writes, for a trace that has them.
     pub measured: Option<Box<[Pairs; 3]>>,
 }
@@ -85,6 +85,12 @@ impl StreamOutcome {
     /// Requests answered, dropped, expired or failed.
     pub fn finished(&self) -> u64 {
         self.answered + self.dropped + self.expired + self.failed
+    }
+
+    /// Returns the response times of an operation, or of all requests; none where operations are not told apart.
+    pub fn series(&self, operation: Option<Operation>) -> Option<&SeriesOutcome> {
+        let Some(operation) = operation else { return Some(&self.all) };
+        self.by_op.iter().find(|(own, _)| *own == operation).map(|(_, series)| series)
     }
 }
 
@@ -101,6 +107,8 @@ pub struct SeriesOutcome {
     pub quarters: Option<[f64; 4]>,
     /// The part left out, as a share of the part kept.
     pub left_out: f64,
+    /// The time of the slowest requests.
+    pub slowest: Slowest,
 }
 
 /// Outcome of one component, after the warm-up.
@@ -165,7 +173,7 @@ pub fn at_each(
     end: End,
     phases: &Arc<[PhaseOutcome]>,
 ) -> Candidates<Outcome> {
-    let series: Arc<[RunSegment]> = points::of(record, of.arena, now).into();
+    let series: Arc<[RunSegment]> = points::of(record, of.arena, &of.plan.objectives, now).into();
     let broken: Arc<[String]> = checks::broken(&evidence(record, of, now)).into();
     let remarks = of.arena.ids().flat_map(|id| of.arena.probe(id).remarks(now));
     let remarks: Arc<[String]> = remarks.collect::<Vec<_>>().into();
@@ -210,10 +218,12 @@ fn streams(record: &Record, of: &Replication, first: usize, now: Nanos) -> Vec<S
 }
 
 fn stream_outcome(stream: &StreamRecord, index: usize, first: usize, cut: Option<&Mark>) -> StreamOutcome {
-    let before = cut.map_or_else(Totals::default, |mark| mark.totals[index].clone());
-    let since = |(at, legs): (usize, &[u128; 3])| {
-        let earlier = before.legs.get(at).copied().unwrap_or_default();
-        [0, 1, 2].map(|what| legs[what] - earlier[what])
+    let nothing = Totals::default();
+    let kept = stream.totals.since(cut.map_or(&nothing, |mark| &mark.totals[index]));
+    let mut slowest = kept.slowest.into_iter();
+    let mut next = |series| SeriesOutcome {
+        slowest: slowest.next().unwrap_or_default(),
+        ..series_outcome(series, first)
     };
     StreamOutcome {
         born: stream.born,
@@ -225,10 +235,10 @@ fn stream_outcome(stream: &StreamRecord, index: usize, first: usize, cut: Option
         abandoned: stream.abandoned,
         failed: stream.failed,
         blocked: Nanos::ZERO,
-        bytes: stream.totals.bytes - before.bytes,
-        all: series_outcome(&stream.all, first),
-        by_op: stream.by_op.iter().map(|(op, series)| (*op, series_outcome(series, first))).collect(),
-        legs: stream.totals.legs.iter().enumerate().map(since).collect(),
+        bytes: kept.bytes,
+        all: next(&stream.all),
+        by_op: stream.by_op.iter().map(|(op, series)| (*op, next(series))).collect(),
+        legs: kept.legs,
         measured: stream.measured.clone(),
     }
 }
@@ -241,6 +251,7 @@ fn series_outcome(series: &Series, first: usize) -> SeriesOutcome {
         interval: series.interval_from(first),
         quarters: series.quarters_from(first),
         left_out: series.count_before(first) as f64 / tally.count().max(1) as f64,
+        slowest: Slowest::default(),
     }
 }
 

@@ -5,6 +5,7 @@ use headrace_storage::{Arena, Meter};
 use headrace_units::Nanos;
 use headrace_work::NodeId;
 
+use crate::objectives::Objective;
 use crate::record::Record;
 
 /// One segment of the run.
@@ -16,6 +17,10 @@ pub struct RunSegment {
     pub completed: Vec<u64>,
     /// Their mean response in ns, of each stream.
     pub mean_ns: Vec<f64>,
+    /// The p99 of their responses, of each stream; zero where none completed.
+    pub p99: Vec<Nanos>,
+    /// The share that was in time, of each objective; none where no request was answered that it is about.
+    pub in_time: Vec<Option<f64>>,
     /// The utilisation of each component in it.
     pub utilisation: Vec<f64>,
     /// Fill of those components that say so ([`Meter::Fill`]), each by its number.
@@ -32,7 +37,7 @@ struct Shown {
 }
 
 /// The points of a run that ended at `now`.
-pub(super) fn of(record: &Record, arena: Arena, now: Nanos) -> Vec<RunSegment> {
+pub(super) fn of(record: &Record, arena: Arena, objectives: &[Objective], now: Nanos) -> Vec<RunSegment> {
     let servers = |id| arena.probe(id).activity(now).map_or(1, |activity| activity.servers);
     let servers: Vec<f64> = arena.ids().map(|id| servers(id) as f64).collect();
     let shown = shown(arena, now);
@@ -49,12 +54,24 @@ pub(super) fn of(record: &Record, arena: Arena, now: Nanos) -> Vec<RunSegment> {
             time,
             completed: tallies.iter().map(Tally::count).collect(),
             mean_ns: tallies.iter().map(Tally::mean_ns).collect(),
+            p99: record
+                .streams
+                .iter()
+                .map(|stream| stream.all.distribution_of(segment).quantile(0.99))
+                .collect(),
+            in_time: objectives.iter().map(|objective| in_time(record, objective, segment)).collect(),
             utilisation: busy.iter().zip(&servers).map(|(busy, servers)| busy / (servers * span)).collect(),
             fill,
             marked,
         }
     });
     points.collect()
+}
+
+/// Returns the share of the requests of an objective that were in time in a segment.
+fn in_time(record: &Record, objective: &Objective, segment: usize) -> Option<f64> {
+    let responses = record.streams[objective.stream].series(objective.operation)?.distribution_of(segment);
+    (responses.count() > 0).then(|| objective.share_of(&responses))
 }
 
 /// Growth of each meter in a segment.

@@ -13,6 +13,7 @@ mod file_system;
 mod loops;
 #[path = "../../../storage/tests/whole/near.rs"]
 mod near;
+mod objectives;
 mod replications;
 mod runs;
 mod sessions;

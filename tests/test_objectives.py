@@ -1,0 +1,96 @@
+"""Objectives of scenarios, shares in time as metrics, and where the slowest requests spent their time."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+import headrace
+from headrace._core import ScenarioError
+from headrace.experiment.capacity import capacity
+from headrace.experiment.design import varied
+from headrace.experiment.objective import measuring, objective
+from headrace.experiment.precision import Precision, run_until_precise
+from headrace.experiment.rounds import run
+from headrace.experiment.sensitivity import sensitivity
+
+Headrace = Callable[..., CompletedProcess[str]]
+
+RATE = "workload.users.arrivals.poisson"
+BANK = """
+system: {clerk: {type: station, service: {exponential: 8 ms}}}
+workload: {users: {to: clerk, arrivals: {poisson: 100 /s}}}
+run: {requests: 20000}
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "code", "begins"), [("80 %", 0, "Met: "), ("95 %", 4, "MISSED: "), ("86.47 %", 4, "Undecided: ")]
+)
+def test_a_missed_objective_has_an_exit_code(
+    headrace: Headrace, tmp_path: Path, asked: str, code: int, begins: str
+) -> None:
+    (tmp_path / "a.yaml").write_text(f"{BANK}objectives: {{users: {asked} within 80 ms}}")
+    found = headrace("run", "a.yaml", "--set", "run.requests=200000", "--report", "a.html", cwd=tmp_path)
+    assert found.returncode == code, found.stderr
+    assert found.stdout.startswith(begins), found.stdout
+    page = (tmp_path / "a.html").read_text()
+    assert "users in time" in page
+    assert "Requests in time, over time" in page
+    assert "slowest 1 % of users" in page
+
+
+def test_a_sweep_shows_the_metrics_that_are_asked_for(headrace: Headrace, tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(BANK)
+    asked = "within(users, 80 ms), p99(users)"
+    found = headrace("sweep", "a.yaml", "--vary", f"{RATE}=50 /s,80 /s", "--metrics", asked, cwd=tmp_path)
+    assert re.search(r"poisson +runs +users: within 80 ms, % +users: p99, ms\n", found.stdout), found.stdout
+    wrong = headrace("sweep", "a.yaml", "--vary", f"{RATE}=50 /s,80 /s", "--metrics", "within(users)", cwd=tmp_path)
+    assert wrong.returncode == 2
+    assert "does not say within which time" in wrong.stderr
+    assert "write `within(users, 20 ms)`" in wrong.stderr
+
+
+def test_capacity_finds_the_rate_that_formulas_give() -> None:
+    """At 67.4 customers a second 99 % leave an M/M/1 queue within 80 ms: 1 - e^(-(125 - 67.4) * .08)."""
+    found = capacity(headrace.Scenario(BANK), RATE, "within(users, 80 ms) > 99 %", within=0.1)
+    assert found.meets
+    assert found.fails
+    assert found.meets.number < 67.44 < found.fails.number, found.answer
+    assert "the slowest requests of users spent" in found.answer
+    assert "waiting for clerk" in found.answer
+
+
+def test_shares_in_time_are_metrics_of_every_experiment() -> None:
+    asked = "within(users, 80 ms)"
+    bank = headrace.Scenario(BANK)
+    table = run(varied(bank, {RATE: ["50 /s", "80 /s"]}, replications=3).asking([asked]))
+    assert table.shown_metrics == ["users.within_80"]
+    assert "The share of users within 80 ms is lowest at poisson = 80 /s" in table.answer
+    effects = sensitivity(bank, {RATE: ["50 /s", "80 /s"], "run.seed": [1, 2]}, asked, samples=2)
+    assert effects.metric == "users.within_80"
+    precise = run_until_precise(bank, Precision(0.02, (asked,)))
+    assert any("precision: users.within_80 is known to" in note for note in precise.data["notes"])
+
+
+def test_objectives_of_a_scenario_are_kept_where_others_are_asked_for() -> None:
+    scenario = headrace.Scenario(f"{BANK}objectives: {{users: 50 % within 40 ms}}")
+    changed = measuring(scenario, [objective("within(users, 80 ms) > 99 %", bounded=True)])
+    assert changed.filled()["objectives"] == {"users": "50 % within 40 ms and 99 % within 80 ms"}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("within(users, 80 MB)", "is not a time"),
+        ("within(users, soon)", "soon"),
+        ("within(, 80 ms)", "does not say"),
+    ],
+)
+def test_a_share_in_time_needs_a_time(text: str, words: str) -> None:
+    with pytest.raises(ScenarioError) as refused:
+        objective(text, bounded=False)
+    assert words in json.loads(refused.value.problems)[0]["message"]
