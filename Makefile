@@ -8,6 +8,8 @@
 #   make coverage the coverage of confidence intervals, added to the same file; 15 minutes
 #   make wheel    an abi3 wheel in dist/, which installs without Rust
 #   make oldest   tests with the oldest versions of other packages that are allowed; `make newest` with the newest
+#   make audit    known vulnerabilities, licences and sources of dependencies; says what could not be checked
+#   make lock     renews packaging/dev.lock: versions and hashes of the Python packages that all of these install
 #   make docs     the site in target/site, offline; the Rust reference in target/doc
 
 PYTHON ?= python3
@@ -16,7 +18,7 @@ BIN := $(VENV)/bin
 SOURCES := $(shell find crates catalog -name '*.rs' -o -name '*.toml' -o -name '*.yaml') Cargo.toml Cargo.lock pyproject.toml
 
 .PHONY: demo check test parts types rust-docs style mypy rust-unit rust-test python-quick python-test studies measure bench coverage wheel man \
-  oldest newest lock docs clean
+  oldest newest lock audit docs clean
 
 # Does a step of `check` or `test`, and prints its name and the seconds it took; what it says itself only if it fails.
 STEP := @packaging/step
@@ -28,10 +30,11 @@ endif
 demo: $(VENV)/built
 	$(BIN)/headrace run examples/raid0-split-merge.yaml
 
-# A private environment: nothing of the machine's own Python is touched.
-$(VENV)/tools: pyproject.toml
-	$(STEP) "Python environment" sh -c '$(PYTHON) -m venv $(VENV) && \
-	  $(BIN)/python -m pip install --quiet --upgrade "pip>=25.1" && $(BIN)/python -m pip install --quiet --no-compile --group dev'
+# A private environment: nothing of the machine's own Python is touched. pip refuses files whose hashes are not in the
+# lock file; source packages are left out, since building one would run tools that have no hash.
+$(VENV)/tools: packaging/dev.lock
+	$(STEP) "Python environment" sh -c '$(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --quiet --no-compile \
+	  --require-hashes --only-binary :all: --requirement packaging/dev.lock'
 	@touch $@
 
 # The extension as users have it.
@@ -135,9 +138,13 @@ oldest newest: wheel
 
 WITH_VERSIONS := $(addprefix tests/test_,python.py contract.py report.py stores.py requests.py timeline.py decisions.py traces.py)
 
-# The lock file of the tools that developers use: the same versions for everybody.
+# The newest versions that pyproject.toml allows, for every Python and system, with the hashes of their files.
 lock: $(VENV)/tools
-	$(BIN)/uv pip compile --quiet --universal --group dev pyproject.toml --output-file packaging/dev.lock
+	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --group dev pyproject.toml \
+	  --custom-compile-command "make lock" --output-file packaging/dev.lock
+
+audit: $(VENV)/tools
+	@$(BIN)/python packaging/audit.py
 
 rust-docs:
 	$(STEP) "Rust reference" env RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --exclude headrace-py --exclude headrace-bench --no-deps
