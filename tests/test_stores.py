@@ -1,7 +1,9 @@
 """Stores: damage is seen, questions are only read, and answers are whole."""
 
 import json
+import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -10,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, Run
+from conftest import ROOT, Run, wait_until
 from headrace import Scenario, ScenarioError, sweep
-from headrace.experiment import Experiment, Point, Table
+from headrace.experiment import Experiment, Point, Table, journal, stored
 from headrace.experiment.query import asked, query
 from headrace.experiment.store import Store
 from headrace.experiment.stored import everything
+from headrace.experiment.task import Record
 
 CLERK = """\
 system: {clerk: {type: station, service: {exponential: 8 ms}}}
@@ -23,6 +26,12 @@ workload: {users: {to: clerk, arrivals: {poisson: 50 /s}}}
 run: {requests: 300}
 """
 RATE = "workload.users.arrivals.poisson"
+
+
+RECORD = Record(
+    point="a", replication=0, ok=True, reason=None, overloaded=False, saturated=False, final=True, trusted=True,
+    seconds=0.1, host="here", values={}, metrics={"users.mean_ms": 1.5},
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -52,10 +61,12 @@ def replaced(file: Path) -> None:
 
 def journalled(store: Path) -> None:
     """Put the records of a store back into a journal."""
-    from headrace.experiment import stored
-
-    lines = [stored.line(record) for record in everything(store)[1]]
-    (store / "journal" / "host-1-a.jsonl").write_bytes(b"".join(lines))
+    file = store / "journal" / "host-1-a.jsonl"
+    lines, before = b"", journal.beginning(file).sum
+    for record in everything(store)[1]:
+        more, before = journal.line(record, before)
+        lines += more
+    file.write_bytes(lines)
     (store / "records.parquet").unlink()
 
 
@@ -109,6 +120,76 @@ def test_whatever_is_damaged_is_said_in_words(
         assert "Traceback" not in ran.stderr + headrace(*command).stderr
 
 
+LOSSES: dict[str, Callable[[list[str]], list[str]]] = {
+    "the first": lambda lines: lines[1:],
+    "one in the middle": lambda lines: [*lines[:2], *lines[3:]],
+    "two in the middle": lambda lines: [*lines[:1], *lines[3:]],
+    "doubled": lambda lines: [*lines[:2], lines[1], *lines[2:]],
+    "moved": lambda lines: [*lines[:2], lines[3], lines[2], *lines[4:]],
+    "a checksum": lambda lines: [*lines[:2], re.sub(r', "sum": \d+', "", lines[2]), *lines[3:]],
+}
+
+
+@pytest.mark.parametrize("of", LOSSES)
+def test_lines_that_a_journal_lost_are_noticed(headrace: Run, kept: Path, tmp_path: Path, of: str) -> None:
+    store = Path(shutil.copytree(kept, tmp_path / "store"))
+    journalled(store)
+    file = store / "journal" / "host-1-a.jsonl"
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(LOSSES[of](lines)))
+    ran = headrace("results", store)
+    assert ran.returncode == 2, ran.stdout
+    assert "has an invalid record" in ran.stderr
+    assert "remove it: its runs are done again" in ran.stderr
+    file.write_text("".join(lines[:4]))  # As if the process was killed before it wrote the others.
+    assert sum(Table.stored(store).frame["replications"]) == 4
+
+
+@pytest.mark.parametrize("which", ["sum", "records"])
+def test_a_store_without_checksums_is_damaged(headrace: Run, kept: Path, tmp_path: Path, which: str) -> None:
+    store = Path(shutil.copytree(kept, tmp_path / "store"))
+    told = json.loads((store / "manifest.json").read_text())
+    del told[which]
+    if which == "records":
+        told.pop("sum")
+        stored.write_manifest(store, told)
+    else:
+        (store / "manifest.json").write_text(json.dumps(told))
+    ran = headrace("results", store)
+    assert ran.returncode == 2, ran.stdout
+    assert "is damaged: its checksum" in ran.stderr
+
+
+def test_lines_are_on_disk_before_a_store_says_that_it_keeps_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each line is followed by a flush of its file that begins after it was written; several may share one."""
+    flushed: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda handle: flushed.append(os.fstat(handle).st_size))
+    kept = journal.Journal(tmp_path)
+    for replication in range(20):
+        kept.append(RECORD | {"replication": replication})
+        wait_until(lambda: flushed[-1:] == [kept.path.stat().st_size])
+    kept.close()
+    records, _ = journal.appended(kept.path, journal.beginning(kept.path))
+    assert [record["replication"] for record in records] == list(range(20))
+
+
+def test_lines_that_could_not_be_flushed_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(handle: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    kept = journal.Journal(tmp_path)
+    monkeypatch.setattr(os, "fsync", fails)
+
+    def keep() -> None:
+        kept.append(RECORD)
+        kept.close()
+
+    with pytest.raises(OSError, match="Input/output error"):
+        keep()
+
+
 def test_a_store_killed_while_it_is_gathered_is_in_order(kept: Path, tmp_path: Path) -> None:
     for survives in range(3):
         store = Path(shutil.copytree(kept, tmp_path / str(survives)))
@@ -145,12 +226,12 @@ def test_a_short_write_does_not_grow_into_the_next_record(tmp_path: Path, monkey
             written, self.left = self.file.write(line[: self.left]), 0  # type: ignore[attr-defined]
             return int(written)
 
-    journal = store._journal
-    store._journal = Full(journal)  # type: ignore[assignment]
+    whole = store._journal._file
+    store._journal._file = Full(whole)  # type: ignore[assignment]
     with pytest.warns(UserWarning, match="cannot keep every run: No space left on device"):
         store.add(task.run())
-    assert store._own.stat().st_size == 0
-    store._journal = journal
+    assert store._journal.path.stat().st_size == 0
+    store._journal._file = whole
     store.add(other.run())
     assert [record["replication"] for record in everything(tmp_path / "store")[1]] == [1]
 

@@ -1,15 +1,13 @@
 """Store of the records of an experiment.
 
 A folder with `manifest.json` (the scenario, the version), `records.parquet` (all records when a sweep ended), and in
-`journal/` one file a process, to which it appends a line as soon as a task is done. So a process may be killed at any
-moment, and several may fill one store: a record counts from the moment its line is whole.
+`journal/` one journal a process. So a process may be killed at any moment, and several may fill one store: a record
+counts from the moment its line is whole. All of it has checksums, without which nothing is read.
 """
 
 import fcntl
 import hashlib
 import json
-import os
-import secrets
 import socket
 import warnings
 from collections.abc import Iterator
@@ -22,8 +20,9 @@ from headrace._core import ScenarioError, __version__
 from headrace.errors import refusal
 from headrace.experiment import stored
 from headrace.experiment.design import Experiment
+from headrace.experiment.journal import Journal, Place, appended, beginning
 from headrace.experiment.task import Record
-from headrace.files import NotKept, is_free, keep_apart, tidy
+from headrace.files import NotKept, is_free, keep_apart, sync, tidy
 
 Json = dict[str, Any]
 Key = tuple[str, int]
@@ -57,20 +56,15 @@ class Store(Memory):
         try:
             (self.folder / "journal").mkdir(parents=True, exist_ok=True)
             self._agree(experiment)
-            self._open()
+            sync(self.folder.parent)
+            sync(self.folder)
+            self._journal = Journal(self.folder / "journal")
         except OSError as error:
             message = f"{folder} cannot hold a store: {error.strerror}"
             raise refusal(folder, message, "name a folder that can be written") from None
-        self._read: dict[Path, int] = {}
+        self._read: dict[Path, Place] = {}
         self.refresh()
         self._take_compacted()
-
-    def _open(self) -> None:
-        """Begin a journal; it is locked as long as this process lives, so that others know that it does."""
-        name = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}.jsonl"
-        self._own = self.folder / "journal" / name
-        self._journal = open(self._own, "ab", buffering=0)  # noqa: SIM115 - it is held until `compact`
-        fcntl.flock(self._journal, fcntl.LOCK_EX)
 
     def _agree(self, experiment: Experiment) -> None:
         wanted = json.loads(json.dumps(_identity(experiment)))
@@ -99,35 +93,32 @@ class Store(Memory):
             yield
 
     def add(self, record: Record) -> None:
-        """Keep a record: it counts as soon as this returns, whatever happens then.
+        """Keep a record: it counts as soon as this returns, whatever happens to the process.
 
         What failed for reasons of this machine is known to this process only, and tried again by the next.
         """
         super().add(record)
         if record["final"]:
-            self._append(stored.line(record))
+            with self._warning():
+                self._journal.append(record)
 
-    def _append(self, line: bytes) -> None:
-        """Add a line to the journal, whole or not at all: on a full disk the next must not grow onto half of one."""
-        end = os.fstat(self._journal.fileno()).st_size
+    @contextmanager
+    def _warning(self) -> Iterator[None]:
+        """Warn if runs cannot be kept; what is found of them is not lost for this process."""
         try:
-            while line:
-                line = line[self._journal.write(line) :]
+            yield
         except OSError as error:
-            os.ftruncate(self._journal.fileno(), end)
-            self._warn(error)
-
-    def _warn(self, error: OSError) -> None:
-        """Warn that runs are not kept; what is found of them is not lost for this process."""
-        message = f"{self.folder} cannot keep every run: {error.strerror}; free some room, and run what is left again"
-        warnings.warn(message, NotKept, stacklevel=4)
+            message = (
+                f"{self.folder} cannot keep every run: {error.strerror}; free some room, and run what is left again"
+            )
+            warnings.warn(message, NotKept, stacklevel=4)
 
     def refresh(self) -> None:
         """Learn what other processes have added."""
         for journal in sorted((self.folder / "journal").glob("*.jsonl")):
-            if journal == self._own:
+            if journal == self._journal.path:
                 continue
-            records, self._read[journal] = stored.appended(journal, self._read.get(journal, 0))
+            records, self._read[journal] = appended(journal, self._read.get(journal) or beginning(journal))
             for record in records:
                 super().add(record)
 
@@ -138,17 +129,16 @@ class Store(Memory):
                 super().add(record)
 
     def compact(self) -> None:
-        """Put all records into `records.parquet`, and give up this process's own journal.
+        """Put all records into `records.parquet`, and give up this process's own journal: all is on disk then.
 
         Where there is no room for that, they stay in the journals.
         """
         try:
-            with self._locked():
+            with self._warning(), self._locked():
                 self._gather()
-        except OSError as error:
-            self._warn(error)
         finally:
-            self._journal.close()
+            with self._warning():
+                self._journal.close()
 
     def _gather(self) -> None:
         gone = [journal for journal in (self.folder / "journal").glob("*.jsonl") if is_free(journal)]
@@ -156,7 +146,7 @@ class Store(Memory):
         self._take_compacted()
         if kept := [record for record in self.records.values() if record["final"]]:
             stored.write_compacted(self.folder, kept)
-        for journal in (*gone, self._own):
+        for journal in (*gone, self._journal.path):
             journal.unlink(missing_ok=True)
             self._read.pop(journal, None)
 

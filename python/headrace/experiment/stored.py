@@ -3,13 +3,13 @@
 import hashlib
 import json
 import time
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from headrace._core import ScenarioError
 from headrace.errors import read_text, refusal
+from headrace.experiment.journal import PLAIN, appended, beginning
 from headrace.experiment.task import Record
 from headrace.files import as_parquet, whole, write_whole
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     import polars
 
 Json = dict[str, Any]
-
-PLAIN = ("point", "replication", "ok", "reason", "overloaded", "saturated", "final", "trusted", "seconds", "host")
 
 TRIES = 5
 OTHERS = {
@@ -51,7 +49,7 @@ def manifest(folder: str | Path) -> Json:
         raise refusal(file, f"{file} is damaged: {why}", "restore it, or name another folder") from None
     if not isinstance(told, dict) or not {*OTHERS, "file", "places"} <= told.keys():
         raise refusal(file, f"{file} is damaged: it lacks what a store says of itself", "name another folder")
-    if told.pop("sum", None) not in (None, _sum_of(told)):
+    if told.pop("sum", None) != _sum_of(told):
         raise refusal(file, f"{file} is damaged: its checksum does not fit", "restore it, or name another folder")
     return told
 
@@ -83,7 +81,7 @@ def check_sum(folder: Path) -> None:
             found = hashlib.sha256((folder / "records.parquet").read_bytes()).hexdigest()
         except OSError as error:
             raise _damaged(folder, error.strerror or str(error)) from None
-        if found in manifest(folder).get("records", [found]):
+        if found in manifest(folder).get("records", []):
             return
         time.sleep(0.05)
     raise _damaged(folder, "its checksum is not the one in manifest.json")
@@ -102,7 +100,7 @@ def frame(folder: str | Path) -> "polars.DataFrame":
     manifest(folder)
     frames = []
     for journal in sorted((folder / "journal").glob("*.jsonl")):
-        if records := appended(journal, 0)[0]:
+        if records := appended(journal, beginning(journal))[0]:
             frames.append(flattened(records))
     # After the journals, since one may just have gone into it.
     if (folder / "records.parquet").exists():
@@ -117,42 +115,6 @@ def everything(folder: str | Path) -> tuple[Json, list[Record]]:
     """Return what a store says of itself, and all its records."""
     told = manifest(folder)
     return told, list(unflattened(frame(folder)))
-
-
-def line(record: Record) -> bytes:
-    """Return the line of a journal that keeps a record, with a checksum."""
-    return (json.dumps(record | {"sum": _crc(record)}) + "\n").encode()
-
-
-def _crc(record: Any) -> int:
-    return zlib.crc32(json.dumps(record).encode())
-
-
-def appended(journal: Path, begin: int) -> tuple[list[Record], int]:
-    """Return the records from a place in a journal on, and where the last whole line ends."""
-    try:
-        with open(journal, "rb") as file:
-            file.seek(begin)
-            text = file.read()
-    except FileNotFoundError:
-        return [], begin  # Its process has just put it into `records.parquet`.
-    except OSError as error:
-        raise refusal(journal, f"{journal} cannot be read: {error.strerror}", "restore or remove it") from None
-    end = text.rfind(b"\n") + 1
-    try:
-        records = [_record(json.loads(one)) for one in text[:end].splitlines()]
-    except ValueError as error:
-        raise refusal(journal, f"{journal} has an invalid record: {error}", "remove that line") from None
-    return records, begin + end
-
-
-def _record(told: Any) -> Record:
-    """Return the record that a line of a journal holds; raise `ValueError` where it holds none."""
-    if not isinstance(told, dict) or not {*PLAIN, "values", "metrics"} <= told.keys():
-        raise ValueError("it lacks what a record has")
-    if told.pop("sum", None) not in (None, _crc(told)):
-        raise ValueError("its checksum does not fit")
-    return cast(Record, told)
 
 
 def compacted(folder: Path) -> "polars.DataFrame":
