@@ -60,7 +60,7 @@ test: parts
 
 # Real programs that tests start beside headrace. Where Debian's packages can be installed, they are; elsewhere the tests
 # that need them are skipped, and say so.
-PARTS := chromium fio
+PARTS := chromium fio openssl
 MISSING = $(foreach part,$(PARTS),$(if $(shell command -v $(part)),,$(part)))
 
 parts:

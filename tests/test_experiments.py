@@ -9,10 +9,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from conftest import ROOT, Run, wait_until, written
+from conftest import ROOT, Run, real_program, wait_until, written
 from headrace import Scenario, ScenarioError, load, sweep
 from headrace.experiment import Experiment, Interrupted, Point, Precision, Standing, Table, read, run, stored, varied
 from headrace.experiment.capacity import capacity
@@ -233,6 +234,65 @@ def test_a_cluster_gives_the_same_table_though_a_worker_dies(
     engine.close()
     assert seen == 60
     assert shown(found) == shown(run(experiment))
+
+
+CERTIFIED = {"CA_FILE": "cert.pem", "CLIENT__CERT": "cert.pem", "CLIENT__KEY": "key.pem"}
+
+
+def certified(folder: Path) -> dict[str, str]:
+    """Make a key and its certificate; return the variables by which dask's clients know them."""
+    openssl = [real_program("openssl"), "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
+    made = ["-nodes", "-keyout", "key.pem", "-out", "cert.pem", "-days", "2", "-subj", "/CN=headrace"]
+    subprocess.run([*openssl, *made], check=True, capture_output=True, cwd=folder)
+    return {f"DASK_DISTRIBUTED__COMM__TLS__{name}": str(folder / file) for name, file in CERTIFIED.items()}
+
+
+@pytest.fixture
+def secured(tmp_path: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """Start a real scheduler and a real worker that speak TLS alone; give its address and a client's variables."""
+    variables = certified(tmp_path)
+    dask, told = Path(sys.executable).with_name("dask"), tmp_path / "scheduler.json"
+    tls = ["--no-dashboard", "--tls-ca-file", "cert.pem", "--tls-cert", "cert.pem", "--tls-key", "key.pem"]
+    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
+    command = [dask, "scheduler", "--protocol", "tls", "--port", "0", "--scheduler-file", told, *tls]
+    scheduler = subprocess.Popen(command, **quiet)
+    wait_until(lambda: told.exists() and told.read_text().endswith("}"), scheduler)
+    address = json.loads(told.read_text())["address"]
+    worker = subprocess.Popen([dask, "worker", address, "--nthreads", "1", "--no-nanny", *tls], **quiet)
+    yield address, variables
+    for process in (worker, scheduler):
+        process.kill()
+        process.wait()
+
+
+def test_a_cluster_is_asked_over_tls(
+    headrace: Run, clerk: Path, secured: tuple[str, dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address, variables = secured
+    sweep = ["sweep", clerk, "--vary", f"{RATE}=10 /s,20 /s", "--json"]
+    over = [*sweep, "--engine", "dask", "--scheduler"]
+    assert address.startswith("tls://")
+    assert "there are no certificates for TLS" in refused(headrace(*over, address))
+    assert "no scheduler answers" in refused(headrace(*over, address.replace("tls://", "tcp://")))
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    ran = headrace(*over, address)
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout) == json.loads(headrace(*sweep).stdout)
+    monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TLS__CA_FILE", "nowhere.pem")
+    assert "the certificates for TLS cannot be read" in refused(headrace(*over, address))
+
+
+def refused(ran: subprocess.CompletedProcess[str]) -> str:
+    """Return the message of a command that was refused."""
+    assert ran.returncode == 2, ran.stderr
+    assert "Traceback" not in ran.stderr
+    return ran.stdout + ran.stderr
+
+
+@pytest.mark.parametrize(("digits", "said"), [(400, "beyond 1.8e308"), (5000, "`inf` is neither a number")])
+def test_a_range_that_ends_beyond_all_numbers_is_refused(headrace: Run, clerk: Path, digits: int, said: str) -> None:
+    assert said in refused(headrace("sweep", clerk, "--vary", f"run.seed=1..{'1' * digits}/3"))
 
 
 def test_a_cluster_that_is_not_there_is_said(headrace: Run, clerk: Path) -> None:

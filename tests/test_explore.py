@@ -160,6 +160,22 @@ def test_saving_writes_to_allowed_folders_and_to_files_alone(
         saving.save(scenario, "pipe", STRIPE, replaced=True)
 
 
+def test_no_pipe_is_read(stripe: Path) -> None:
+    """A pipe without a writer would be waited for."""
+    scenario, pipe = load(stripe), stripe.with_name("pipe.yaml")
+    os.mkfifo(pipe)
+    assert saving.text_of(pipe) is None
+    with pytest.raises(ScenarioError, match="is a pipe or a device"):
+        saving.save(scenario, "pipe.yaml", STRIPE, replaced=True)
+    with pytest.raises(ScenarioError, match="has a NUL byte"):
+        saving.save(scenario, "a\0b.yaml", STRIPE)
+    ran = subprocess.run(
+        [Path(sys.executable).with_name("headrace"), "explore", pipe], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 2
+    assert "is not a file" in ran.stderr
+
+
 def test_the_guard_refuses_foreigners() -> None:
     guard = Guard(8000, "secret")
     ours = {"host": "127.0.0.1:8000"}

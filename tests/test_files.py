@@ -183,6 +183,23 @@ def test_a_full_disk_under_a_store_keeps_the_answer_and_no_half_record(headrace:
     assert json.loads(again.stdout) == json.loads(full.stdout)
 
 
+@pytest.mark.parametrize("option", [["--report", "r.html"], ["--live"]])
+def test_charts_without_address_space_are_refused_before_anything_runs(folder: Path, option: list[str]) -> None:
+    """The library that draws them would end the process."""
+    most = 4 << 30
+    command = "import resource, sys\n"
+    command += f"resource.setrlimit(resource.RLIMIT_AS, ({most}, {most}))\n"
+    command += "import headrace.cli\nheadrace.cli.main()\n"
+    arguments = ["run", "a.yaml"] if option[0] == "--report" else ["sweep", "a.yaml", *VARY]
+    ran = subprocess.run(
+        [sys.executable, "-c", command, *arguments, *option], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "address space" in ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert not (folder / "r.html").exists()
+
+
 def test_what_never_ends_is_refused(headrace: Run, folder: Path) -> None:
     for command in (["run", "/dev/zero"], ["sweep", "/dev/zero", *VARY], ["trace", "info", "/dev/zero"]):
         ran = headrace(*command, cwd=folder)

@@ -10,7 +10,7 @@ import altair
 import vl_convert
 from altair.typing import ChartType
 
-from headrace import quantities
+from headrace import address_space, quantities
 from headrace.charts.data import Axis, Points
 
 # A picture is drawn for a telephone, where its letters are no smaller than nine pixels; wider panels enlarge it.
@@ -213,7 +213,11 @@ def _curves(of: Mapping[str, Points], x: altair.X, y: altair.Y, *, steps: bool =
 
 
 def svg(chart: ChartType) -> str:
-    """Return a chart as SVG, in the colours of the page it stands in (`--ink`, `--simulated` …)."""
+    """Return a chart as SVG, in the colours of the page it stands in (`--ink`, `--simulated` …).
+
+    Raises `OSError` where `ulimit -v` leaves too little address space for that.
+    """
+    address_space.check()
     drawn = MARK.sub(_with_tooltip, str(vl_convert.vegalite_to_svg(chart.to_dict())))
     for placeholder, colour in VARIABLES.items():
         drawn = drawn.replace(placeholder, colour)

@@ -127,6 +127,9 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         raise SystemExit(0) from None
+    except MemoryError:
+        print("error: out of memory; raise `ulimit -v`, or simulate less at once", file=sys.stderr)
+        raise SystemExit(MISTAKE) from None
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise

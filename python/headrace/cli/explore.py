@@ -35,6 +35,8 @@ def explore(
     The page is served on this machine only, at an address that contains a secret token. Ctrl-C ends it.
     """
     try:
+        if file.exists() and not file.is_file():  # A pipe would be read to its end, and has none of it again.
+            raise refusal(file, f"{file} is not a file", "name a scenario file")
         read_text(file)
         try:
             from headrace.view.explore.server import serve  # noqa: PLC0415 - an extra, and slow to load

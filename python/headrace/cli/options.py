@@ -12,6 +12,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from headrace import address_space
 from headrace._core import ScenarioError
 from headrace.errors import printable
 from headrace.files import NotKept
@@ -34,7 +35,18 @@ def _page(file: Path | None) -> Path | None:
         raise typer.BadParameter(f"{file} {why}")
     if not os.access(file.parent, os.W_OK) and not file.is_char_device():
         raise typer.BadParameter(f"{file} cannot be written: you may not write to {file.parent}")
+    _drawable(True)
     return file
+
+
+def _drawable(wanted: bool) -> bool:
+    """Refuse charts that cannot be drawn, before anything runs."""
+    if wanted:
+        try:
+            address_space.check()
+        except OSError as error:
+            raise typer.BadParameter(error.strerror) from None
+    return wanted
 
 
 ReportFile = Annotated[
@@ -42,7 +54,8 @@ ReportFile = Annotated[
     typer.Option("--report", metavar="FILE.html", callback=_page, help="Write a report: one self-contained web page."),
 ]
 LivePage = Annotated[
-    bool, typer.Option("--live", help="Show the report in a browser while it grows; print its address.")
+    bool,
+    typer.Option("--live", callback=_drawable, help="Show the report in a browser while it grows; print its address."),
 ]
 Beside = Annotated[Path, typer.Option(metavar="FOLDER", help="Folder whose `devices/` holds your own device files.")]
 Sets = Annotated[

@@ -57,7 +57,12 @@ EngineOption = Annotated[
     EngineName, typer.Option(help="`local` runs in threads, `dask` on a cluster (see `--scheduler` and `--jobs`).")
 ]
 Scheduler = Annotated[
-    str | None, typer.Option(metavar="ADDRESS", help="Address of the dask scheduler: `tcp://head:8786`.")
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Address of the dask scheduler: `tcp://head:8786`, or `tls://head:8786` with "
+        "certificates in dask's configuration.",
+    ),
 ]
 Jobs = Annotated[
     str | None,
@@ -83,7 +88,8 @@ def _shard(text: str | None) -> tuple[int, int]:
     if text is None:
         return 0, 1
     index, _, many = text.partition("/")
-    if not (index.isdecimal() and many.isdecimal() and int(index) < int(many)):
+    digits = index.isdecimal() and many.isdecimal() and len(index) < 10 and len(many) < 10
+    if not (digits and int(index) < int(many)):
         raise typer.BadParameter(f"`{text}` is not I/N with I from 0 to N - 1", param_hint="--array-index")
     return int(index), int(many)
 

@@ -166,7 +166,15 @@ def values_of(axis: Any) -> list[Value]:
     if not 2 <= points <= MOST_POINTS:
         raise ValueError(f"a range has 2 to {MOST_POINTS:,} points, not {points:,}")
     shares = [at / (points - 1) for at in range(points)]
-    return list(formula.between(axis["from"], axis["to"], shares, log=axis.get("scale") == "log"))
+    return list(_between(axis, shares))
+
+
+def _between(axis: Mapping[str, Any], shares: list[float]) -> Sequence[Value]:
+    """Return the values at these shares of a range; raise `ValueError` where they are too large to be numbers."""
+    try:
+        return formula.between(axis["from"], axis["to"], shares, log=axis.get("scale") == "log")
+    except OverflowError:
+        raise ValueError("a range ends beyond 1.8e308, the largest number") from None
 
 
 def _listed(axis: Any) -> list[Value]:
@@ -189,7 +197,7 @@ def _latin_hypercube(vary: Mapping[str, Any], points: int) -> list[Json]:
 
 def _at_share(axis: Any, share: float) -> Value:
     if isinstance(axis, Mapping):
-        return formula.between(axis["from"], axis["to"], [share], log=axis.get("scale") == "log")[0]
+        return _between(axis, [share])[0]
     values = _listed(axis)
     return values[min(int(share * len(values)), len(values) - 1)]
 

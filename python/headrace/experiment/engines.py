@@ -74,7 +74,8 @@ class Dask:
     """A dask cluster: a scheduler by its address, or workers as jobs of a batch system (`slurm`, `htcondor`, …).
 
     The scenario goes to the workers as text; traces and devices beside it must be where they can read them. A worker
-    that dies has its tasks done again by others. What jobs ask for is in dask's own configuration.
+    that dies has its tasks done again by others. What jobs ask for is in dask's own configuration, and so are the
+    certificates for a scheduler at `tls://`.
     """
 
     def __init__(self, address: str | None = None, *, jobs: str | None = None, workers: int | None = None) -> None:
@@ -85,6 +86,8 @@ class Dask:
         self._cluster = _jobs(jobs, workers or 1) if jobs else None
         if self._cluster is None and address is None:
             raise refusal("dask", "there is no scheduler to ask", "name its address, or a batch system")
+        if address and address.startswith("tls://"):
+            _refuse_without_certificates(address)
         try:
             self.client = distributed.Client(self._cluster or address, timeout="10s")
         except OSError as error:
@@ -126,6 +129,24 @@ class Dask:
         self.client.close()
         if self._cluster is not None:
             self._cluster.close()
+
+
+TLS_HELP = (
+    "name them in dask's configuration under `distributed.comm.tls`, or by DASK_DISTRIBUTED__COMM__TLS__CA_FILE, "
+    "…__CLIENT__CERT and …__CLIENT__KEY"
+)
+
+
+def _refuse_without_certificates(address: str) -> None:
+    """Refuse a scheduler that is asked over TLS if dask's configuration names no certificates that can be read."""
+    from distributed.security import Security  # noqa: PLC0415
+
+    try:
+        context = Security().get_connection_args("client").get("ssl_context")
+    except OSError as error:
+        raise refusal(address, f"the certificates for TLS cannot be read: {error}", TLS_HELP) from None
+    if context is None:
+        raise refusal(address, "there are no certificates for TLS", TLS_HELP)
 
 
 SYSTEMS = {"slurm": "SLURMCluster", "htcondor": "HTCondorCluster", "pbs": "PBSCluster", "sge": "SGECluster"}

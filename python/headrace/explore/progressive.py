@@ -30,6 +30,8 @@ LONGER = 4
 # Narrow enough: half of each interval is within this share of its mean.
 NARROW = 0.01
 MOST_REPLICATIONS = 16
+# How often a run that waits for others asks whether it is still wanted.
+WAITING_S = 0.05
 PAIRS, PAIRS_FIRST_S = 10, 0.5
 # A sweep along a field runs this number of its stops, each with this number of replications.
 SWEPT, SWEPT_REPLICATIONS, SWEPT_S = 9, 3, 0.2
@@ -83,7 +85,11 @@ class ProgressiveRun:
         threading.Thread(target=self._go, args=(what, stop, tell), daemon=True).start()
 
     def _go(self, what: Callable[["_Runs"], Iterator[Found]], stop: threading.Event, tell: Deliver) -> None:
-        with self._room:
+        # A run that is stopped while it waits ends, so that threads do not pile up behind one that is slow to stop.
+        while not self._room.acquire(timeout=WAITING_S):
+            if stop.is_set():
+                return
+        try:
             runs = _Runs(stop, self._rate)
             try:
                 for found in what(runs):
@@ -95,6 +101,8 @@ class ProgressiveRun:
             except (Stopped, Cancelled):
                 pass
             self._rate = runs.rate
+        finally:
+            self._room.release()
 
 
 @dataclass

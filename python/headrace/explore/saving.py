@@ -26,6 +26,8 @@ def save(scenario: Scenario, name: str, read: str, *, allowed: Sequence[Path] = 
     own = Path(scenario.file)
     if not name.strip():
         raise refusal("save", "the file has no name", "write one, such as mine.yaml")
+    if "\0" in name:  # No system has such a file.
+        raise refusal("save", "the file's name has a NUL byte", "write another name")
     to, text = own.parent / name.strip(), edited(scenario)
     keep_apart({"save": to}, [one for one in scenario.inputs() if one != own])
     if not any(to.resolve().is_relative_to(folder.resolve()) for folder in (own.parent, *allowed)):
@@ -52,7 +54,9 @@ def _question(to: Path, own: Path, read: str) -> str:
 
 
 def text_of(file: Path) -> str | None:
-    """Return the text of a file; none where it cannot be read now."""
+    """Return the text of a file; none where it cannot be read now, or is none: reading a pipe would wait."""
+    if not file.is_file():
+        return None
     try:
         return read_text(file)
     except ScenarioError:

@@ -1,6 +1,7 @@
 """The page of an experiment while it runs: the report of what is found so far, which the browser keeps up to date."""
 
 import json
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +19,10 @@ SELDOM, SOONEST_S = 10, 0.5
 # A browser asks again after this if nothing is new. The last page is kept this long for a browser that has opened the
 # page, and a moment longer for others.
 PATIENCE_S, LINGER_S, OTHERS_S = 20.0, 10.0, 0.5
+# Requests served at once, each by a thread; others are closed. Who sends nothing for so long is closed too.
+MOST, SILENT_S = 32, 30.0
+# Digits of a version: no page has more.
+DIGITS = 18
 
 Make = Callable[[], Report | None]
 
@@ -77,14 +82,44 @@ class Live:
         return fragment("live.html", title=self.title)
 
 
+class Server(ThreadingHTTPServer):
+    """A server of a bounded number of requests at once. A request that fails costs one line, not a traceback."""
+
+    daemon_threads = True
+
+    def __init__(self, *how: Any, **named: Any) -> None:
+        super().__init__(*how, **named)
+        self._room = threading.BoundedSemaphore(MOST)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Serve a request on a thread of its own, if there is room for one."""
+        if self._room.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Serve a request, and make room for another."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._room.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Report a request that failed; a browser that has gone is none."""
+        error = sys.exception()
+        if not isinstance(error, (ConnectionError, TimeoutError)):
+            print(f"error: the live page could not answer a request: {error!r}", file=sys.stderr)
+
+
 @contextmanager
 def serving(live: Live, ready: Callable[[str], object]) -> Iterator[None]:
     """Serve the page meanwhile, on the loopback alone; `ready` hears its address."""
     listener = listening()
     guard = Guard(listener.getsockname()[1])
-    server = ThreadingHTTPServer(listener.getsockname(), _handler(live, guard), bind_and_activate=False)
+    server = Server(listener.getsockname(), _handler(live, guard), bind_and_activate=False)
     server.socket.close()
-    server.socket, server.daemon_threads = listener, True
+    server.socket = listener
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True).start()
     ready(guard.address)
     try:
@@ -95,19 +130,24 @@ def serving(live: Live, ready: Callable[[str], object]) -> Iterator[None]:
         server.server_close()
 
 
+def _version(text: str) -> int:
+    return int(text) if text.isdecimal() and len(text) <= DIGITS else 0
+
+
 def _handler(live: Live, guard: Guard) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
+        timeout = SILENT_S
+
         def do_GET(self) -> None:
             why = guard.refusal(self.path, {name.lower(): value for name, value in self.headers.items()})
-            asked = urlsplit(self.path)
-            name = asked.path.removeprefix(guard.path)
             if why:
                 self._answer(403, "text/plain", f"{why}\n")
-            elif name == "next":
-                version = parse_qs(asked.query).get("after", ["0"])[0]
-                self._answer(
-                    200, "application/json", json.dumps(live.after(int(version) if version.isdecimal() else 0))
-                )
+                return
+            asked = urlsplit(self.path)
+            name = asked.path.removeprefix(guard.path)
+            if name == "next":
+                told = live.after(_version(parse_qs(asked.query).get("after", ["0"])[0]))
+                self._answer(200, "application/json", json.dumps(told))
             elif name == "":
                 self._answer(200, "text/html", live.page())
             else:

@@ -4,7 +4,7 @@ import html
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from nicegui import ui
+from nicegui import run, ui
 
 from headrace._core import ScenarioError
 from headrace.explore import saving
@@ -41,14 +41,14 @@ class Keeping:
         except ScenarioError:
             self.yaml.set_content("")
 
-    def save(self, name: str, *, replaced: bool = False) -> None:
+    async def save(self, name: str, *, replaced: bool = False) -> None:
         """Write the design to a file; ask before one is replaced."""
         self.said.clear()
         design, read = self.present()
         if design is None:
             return
         try:
-            saved = saving.save(design, name, read, allowed=self.allowed, replaced=replaced)
+            saved = await run.io_bound(saving.save, design, name, read, allowed=self.allowed, replaced=replaced)
             self._say(f"saved to {html.escape(str(saved))}")
         except saving.Asked as question:
             self._say(html.escape(str(question)))

@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from nicegui import context, ui
+from nicegui import context, run, ui
 from nicegui.events import GenericEventArguments
 
 from headrace import scenario as scenarios
 from headrace._core import ScenarioError
+from headrace.errors import refusal
 from headrace.explore import saving
 from headrace.explore.design import History, Json, command
 from headrace.explore.document import edited
@@ -77,7 +78,7 @@ class Tab:
         ui.on("undo", lambda _: self.undo())
         ui.on("redo", lambda _: self.redo())
         ui.timer(LOOK_S, self.look)
-        self.load()
+        ui.timer(0, self.load, once=True)
 
     def _head(self) -> None:
         self.title = part("h1", html.escape(self.file.stem))
@@ -115,19 +116,26 @@ class Tab:
         assert self.history is not None
         return self.history.present
 
-    def load(self) -> None:
+    async def load(self) -> None:
         """Read the file, and begin with what it has."""
         try:
-            loaded = scenarios.load(self.file)
-            self.text = loaded.text
-            loaded = loaded.with_(self.changes)
-            offered(loaded)
+            loaded = await run.io_bound(self._loaded)
         except ScenarioError as error:
             self.history = None
             self.show_problems(error)
             return
         self.history = History(loaded)
         self.begin()
+
+    def _loaded(self) -> scenarios.Scenario:
+        """Return the scenario of the file, whose fields can be read; on another thread, since a disk may be slow."""
+        if self.file.exists() and not self.file.is_file():
+            raise refusal(self.file, f"{self.file} is not a file", "name a scenario file")
+        loaded = scenarios.load(self.file)
+        self.text = loaded.text
+        loaded = loaded.with_(self.changes)
+        offered(loaded)
+        return loaded
 
     def begin(self, *, moving: str | None = None) -> None:
         """Show the present design, once what came with this change is heard too: a slider sends many at once."""
@@ -305,13 +313,13 @@ class Tab:
 
     # The file.
 
-    def look(self) -> None:
+    async def look(self) -> None:
         """See whether the file has another text than what was read; where nothing was changed here, take it."""
-        text = saving.text_of(self.file)
-        if text is None or text == self.text:
+        text = await run.io_bound(saving.text_of, self.file)
+        if text is None or text == self.text or self.client.is_deleted:
             return
         if self.history is None or not self.history.can_undo:
-            self.load()
+            await self.load()
             return
         self.text = text
         self.changed_on_disk.clear()
