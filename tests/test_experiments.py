@@ -254,7 +254,7 @@ def secured(tmp_path: Path) -> Iterator[tuple[str, dict[str, str]]]:
     dask, told = Path(sys.executable).with_name("dask"), tmp_path / "scheduler.json"
     tls = ["--no-dashboard", "--tls-ca-file", "cert.pem", "--tls-cert", "cert.pem", "--tls-key", "key.pem"]
     quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
-    command = [dask, "scheduler", "--protocol", "tls", "--port", "0", "--scheduler-file", told, *tls]
+    command = [str(dask), "scheduler", "--protocol", "tls", "--port", "0", "--scheduler-file", str(told), *tls]
     scheduler = subprocess.Popen(command, **quiet)
     wait_until(lambda: told.exists() and told.read_text().endswith("}"), scheduler)
     address = json.loads(told.read_text())["address"]

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import ROOT, Run
-from headrace import ScenarioError, load, logs, schema
+from headrace import ScenarioError, load, logs, schema, trace
 from headrace.logs import description, replayed
 from headrace.logs.formats import BY_NAME
 from headrace.logs.synthesise import jobs, share_out
@@ -500,6 +500,31 @@ def test_a_get_is_a_hit_only_if_the_log_says_so(tmp_path: Path, columns: str, st
     rows = csv.DictReader((tmp_path / "ops.csv").open())
     assert [row["staged"] for row in rows] == staged
     assert list(told["locations"].values()) == [staged.count("1"), staged.count("")]
+
+
+def test_no_cell_of_operations_is_run_by_a_spreadsheet(tmp_path: Path) -> None:
+    runs = ["=1+1", "+a", "-a", "@SUM(A1)", "\t=1", "=HYPERLINK(A1)"]
+    names = [*runs, "plain", "-5", "+1e3", "a=b"]
+    rows = len(names)
+    operations = pl.DataFrame(
+        {
+            "time_s": [float(-at) for at in range(rows)], "op": ["get"] * rows, "user": names, "host": names,
+            "file": names, "bytes": [1] * rows, "staged": [True] * rows, "measured_s": [None] * rows,
+        }
+    )  # fmt: skip
+    replayed.write(operations, tmp_path / "a.csv")
+    with open(tmp_path / "a.csv", newline="") as file:
+        cells = list(csv.DictReader(file))
+    for column in ("user", "host", "file"):
+        assert [row[column] for row in cells] == [f"'{name}" if name in runs else name for name in names]
+    assert [float(row["time_s"]) for row in cells] == operations["time_s"].to_list()
+
+
+def test_no_device_of_a_trace_is_run_by_a_spreadsheet(tmp_path: Path) -> None:
+    columns = {"op": ["read"], "address": [0], "bytes": [512]}
+    trace.write(tmp_path / "a.csv", columns | {"device": ["-1"]})
+    with pytest.raises(ValueError, match="a spreadsheet would run them"):
+        trace.write(tmp_path / "a.csv", columns | {"device": ["=1+1"]})
 
 
 def test_a_csv_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:

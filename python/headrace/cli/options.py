@@ -45,7 +45,7 @@ def _drawable(wanted: bool) -> bool:
         try:
             address_space.check()
         except OSError as error:
-            raise typer.BadParameter(error.strerror) from None
+            raise typer.BadParameter(str(error.strerror)) from None
     return wanted
 
 

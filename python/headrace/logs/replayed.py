@@ -75,10 +75,21 @@ def _response() -> pl.Expr:
 
 
 def write(operations: pl.DataFrame, file: str | Path, *, synthetic: bool = False) -> None:
-    """Write operations as CSV: whole, or not at all. Synthetic ones have a column that says so."""
+    """Write operations as CSV: whole, or not at all. Synthetic ones have a column that says so.
+
+    A name that a spreadsheet would run is written behind a `'`, wherever it stands, so that it remains one name.
+    """
     missing = [pl.lit(None, pl.Float64).alias(name) for name in COLUMNS if name not in operations.columns]
     marked = [pl.lit(1).alias("synthetic")] if synthetic else []
     columns = WITH_SIZES if "file_bytes" in operations.columns else COLUMNS
     frame = operations.with_columns(missing).with_columns(pl.col("staged").cast(pl.Int8)).select(*columns, *marked)
+    names = [_as_text(name) for name, kind in frame.schema.items() if kind == pl.String]
     with whole(file) as part, part.open("wb") as out:
-        frame.write_csv(out, float_precision=6)
+        frame.with_columns(names).write_csv(out, float_precision=6)
+
+
+def _as_text(column: str) -> pl.Expr:
+    """Return a column of names, a `'` before those that begin as a formula does; what is a number is none."""
+    name = pl.col(column)
+    is_formula = name.str.contains(r"^[=+\-@\t\r]") & name.cast(pl.Float64, strict=False).is_null()
+    return pl.when(is_formula).then(pl.lit("'") + name).otherwise(name).alias(column)

@@ -79,5 +79,8 @@ def _check(frame: "polars.DataFrame") -> None:
     ops = frame["op"].cast(str).str.to_lowercase().unique().to_list()
     if wrong := [op for op in ops if op not in {"read", "write", "r", "w"}]:
         raise ValueError(f"`op` is `{wrong[0]}`, neither read nor write")
-    if "device" in frame.columns and frame["device"].cast(str).str.contains('[,"\\s]').any():
+    names = frame["device"].cast(str) if "device" in frame.columns else frame.clear()["op"].cast(str)
+    if names.str.contains('[,"\\s]').any():
         raise ValueError("names of devices have no commas, quotes or blanks")
+    if (names.str.contains("^[=+@-]") & names.cast(float, strict=False).is_null()).any():
+        raise ValueError("names of devices do not begin with =, +, - or @: a spreadsheet would run them")

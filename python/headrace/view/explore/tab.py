@@ -124,6 +124,8 @@ class Tab:
             self.history = None
             self.show_problems(error)
             return
+        if loaded is None:  # The server is ending.
+            return
         self.history = History(loaded)
         self.begin()
 
