@@ -137,3 +137,17 @@ def test_a_reader_that_has_seen_enough_is_no_error(asked: list[str]) -> None:
     ran = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
     os.close(writing)
     assert (ran.stderr, ran.returncode) == ("", 0)
+
+
+@pytest.mark.parametrize("library", ["typer", "headrace.study", "headrace.experiment"])
+def test_ctrl_c_while_the_package_is_imported_is_no_traceback(tmp_path: Path, library: str) -> None:
+    """As if it came in the middle of an import, where no function of the package has been called yet."""
+    hook = "import sys\nclass Hook:\n    def find_spec(self, name, *rest):\n"
+    hook += f"        if name == {library!r}:\n            raise KeyboardInterrupt\nsys.meta_path.insert(0, Hook())\n"
+    (tmp_path / "sitecustomize.py").write_text(hook)
+    paths = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    ran = subprocess.run(
+        [Path(sys.executable).with_name("headrace"), "--version"],
+        capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": paths},
+    )  # fmt: skip
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "interrupted\n")

@@ -14,6 +14,10 @@
 True
 """
 
+# First, while all else is still to be imported.
+import headrace.importing  # noqa: F401
+
+# isort: split
 from headrace import document, study, trace
 from headrace._core import ScenarioError, __version__
 from headrace.experiment import Experiment, Interrupted, Precision, Table, sweep
