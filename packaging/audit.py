@@ -46,9 +46,11 @@ def of_crates(ran: subprocess.CompletedProcess[str]) -> str:
 
 def packages() -> str:
     """Check the Python packages of the lock file with pip-audit."""
-    tool = str(Path(sys.executable).with_name("pip-audit"))
+    tool = Path(sys.executable).with_name("pip-audit")
+    if not tool.exists():
+        raise NotChecked("pip-audit is not installed: make .venv/tools")
     return of_packages(
-        run(tool, "--require-hashes", "--disable-pip", "--progress-spinner=off", "--format=json", "-r", str(LOCK))
+        run(str(tool), "--require-hashes", "--disable-pip", "--progress-spinner=off", "--format=json", "-r", str(LOCK))
     )
 
 
