@@ -21,6 +21,7 @@ from typing import Any, Self, TypedDict
 from headrace import scenario, studies
 from headrace._core import ScenarioError
 from headrace.errors import refusal
+from headrace.files import write_whole
 from headrace.results import Results
 
 Json = dict[str, Any]
@@ -254,7 +255,7 @@ def record(report: Verdicts) -> None:
     at_bound = sorted({claim["id"] for claim in claims if claim["at_bound"]})
     kept = {"said": in_a_sentence(report), "counts": report["counts"], "missed": missed, "at_bound": at_bound}
     text = json.dumps(kept, indent=2, ensure_ascii=False)
-    (find(report["study"]).folder / RECORD).write_text(f"{text}\n", encoding="utf-8")
+    write_whole(find(report["study"]).folder / RECORD, f"{text}\n")
 
 
 def stands(report: Verdicts) -> bool:
