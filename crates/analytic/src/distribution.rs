@@ -2,7 +2,13 @@
 
 use num_complex::Complex64;
 
+use crate::bounded_pareto::BoundedPareto;
+use crate::empirical::Empirical;
 use crate::grid::Grid;
+use crate::lognormal::Lognormal;
+
+/// The largest value over the mean from which on a table of equal steps would be coarse; it is 40 for an exponential time.
+const FAR: f64 = 50.0;
 
 /// The distribution of a time that is never negative.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +29,12 @@ pub enum Distribution {
         /// The largest value.
         to: f64,
     },
+    /// The logarithm is normal.
+    Lognormal(Lognormal),
+    /// A power law between two bounds.
+    BoundedPareto(BoundedPareto),
+    /// That of a sample.
+    Empirical(Empirical),
     /// Given by its cdf.
     Grid(Grid),
     /// One of several, each with its probability; they sum to one.
@@ -38,6 +50,15 @@ impl Distribution {
     /// The Erlang distribution with this number of stages.
     pub fn erlang(stages: u32, mean: f64) -> Self {
         Self::Erlang { stages, mean }
+    }
+
+    /// The hyperexponential distribution of two phases with balanced means, p₁m₁ = p₂m₂: with probability p an exponential time of mean
+    /// m/2p, otherwise one of m/2(1 − p), where 2p = 1 + √((c² − 1)/(c² + 1)) for a coefficient of variation c ≥ 1 (Allen 1990, 5.1).
+    pub fn hyperexponential(mean: f64, cv: f64) -> Self {
+        let square = cv * cv;
+        let p = (1.0 + ((square - 1.0) / (square + 1.0)).max(0.0).sqrt()) / 2.0;
+        let phase = |p: f64| (p, Self::exponential(mean / (2.0 * p)));
+        Self::Mixture(vec![phase(p), phase(1.0 - p)])
     }
 
     /// One of several distributions, each with its probability; they sum to one. Tabulated ones make one table.
@@ -56,14 +77,19 @@ impl Distribution {
     }
 
     /// The distribution of the largest of independent times, given distributions and the number of times of each, tabulated.
+    /// Where some reach far beyond their mean, so that equal steps would be coarse, the steps are equal ratios.
     pub fn largest(distributions: &[(u32, Self)]) -> Self {
         let most = distributions.iter().map(|(_, distribution)| distribution.most()).fold(0.0, f64::max);
+        let mean = distributions.iter().map(|(_, distribution)| distribution.mean()).fold(0.0, f64::max);
         let below = |t| {
             distributions
                 .iter()
                 .map(|(many, distribution)| libm::pow(distribution.cdf(t), f64::from(*many)))
                 .product()
         };
+        if most > FAR * mean {
+            return Self::Empirical(Empirical::tabulate(most, below));
+        }
         Self::Grid(Grid::tabulate(most, below))
     }
 
@@ -83,6 +109,9 @@ impl Distribution {
             Self::Uniform { from: a, to: b } => {
                 [(a + b) / 2.0, (a * a + a * b + b * b) / 3.0, (a + b) * (a * a + b * b) / 4.0]
             }
+            Self::Lognormal(lognormal) => lognormal.moments(),
+            Self::BoundedPareto(pareto) => pareto.moments(),
+            Self::Empirical(sample) => sample.moments(),
             Self::Grid(grid) => grid.moments(),
             Self::Mixture(parts) => parts.iter().fold([0.0; 3], |sum, (p, distribution)| {
                 let [a, b, c] = distribution.moments();
@@ -102,12 +131,20 @@ impl Distribution {
         (second - mean * mean).max(0.0).sqrt()
     }
 
+    /// The coefficient of variation: the standard deviation over the mean.
+    pub fn cv(&self) -> f64 {
+        self.sd() / self.mean()
+    }
+
     /// P(X ≤ t).
     pub fn cdf(&self, t: f64) -> f64 {
         match self {
             Self::Fixed(at) => f64::from(t >= *at),
             Self::Erlang { stages, mean } => erlang_cdf(*stages, t * f64::from(*stages) / mean),
             Self::Uniform { from, to } => ((t - from) / (to - from)).clamp(0.0, 1.0),
+            Self::Lognormal(lognormal) => lognormal.cdf(t),
+            Self::BoundedPareto(pareto) => pareto.cdf(t),
+            Self::Empirical(sample) => sample.cdf(t),
             Self::Grid(grid) => grid.cdf(t),
             Self::Mixture(parts) => parts.iter().map(|(p, distribution)| p * distribution.cdf(t)).sum(),
         }
@@ -119,6 +156,9 @@ impl Distribution {
             Self::Fixed(t) => exp(-s * *t),
             Self::Erlang { stages, mean } => (1.0 + s * (mean / f64::from(*stages))).powi(-(*stages as i32)),
             Self::Uniform { from, to } => (exp(-s * *from) - exp(-s * *to)) / (s * (to - from)),
+            Self::Lognormal(lognormal) => lognormal.transform(s),
+            Self::BoundedPareto(pareto) => pareto.transform(s),
+            Self::Empirical(sample) => sample.transform(s),
             Self::Grid(grid) => grid.transform(s),
             Self::Mixture(parts) => {
                 parts.iter().map(|(p, distribution)| distribution.transform(s) * *p).sum()
@@ -135,6 +175,9 @@ impl Distribution {
                 mean * (1.0 + 9.0 / n.sqrt() + 30.0 / n)
             }
             Self::Uniform { to, .. } => *to,
+            Self::Lognormal(lognormal) => lognormal.most(),
+            Self::BoundedPareto(pareto) => pareto.most(),
+            Self::Empirical(sample) => sample.most(),
             Self::Grid(grid) => grid.most(),
             Self::Mixture(parts) => {
                 parts.iter().map(|(_, distribution)| distribution.most()).fold(0.0, f64::max)
@@ -185,6 +228,26 @@ mod tests {
             let s = Complex64::new(0.3, 0.8);
             assert!((distribution.transform(s) - grid.transform(s)).norm() < 2e-3, "{distribution:?}");
         }
+    }
+
+    #[test]
+    fn a_hyperexponential_has_its_mean_and_variation_and_balanced_means() {
+        for cv in [1.0, 1.5, 4.0, 20.0] {
+            let distribution = Distribution::hyperexponential(3.0, cv);
+            assert!((distribution.mean() - 3.0).abs() < 1e-12, "{}", distribution.mean());
+            assert!((distribution.cv() - cv).abs() < 1e-9, "{} for {cv}", distribution.cv());
+            let Distribution::Mixture(phases) = distribution else { panic!("it has two phases") };
+            assert!(phases.iter().all(|(p, phase)| (p * phase.mean() - 1.5).abs() < 1e-12));
+        }
+    }
+
+    /// The bound is so far that moments are those of the unbounded distribution.
+    #[test]
+    fn the_largest_of_two_with_a_tail_keeps_the_tail() {
+        let part = Distribution::BoundedPareto(BoundedPareto::new(3.0, 1.0, 1e5));
+        let largest = Distribution::largest(&[(2, part)]);
+        // E max = 2 E[X] − E min, and the smaller of two has the shape 6: 2·3/2 − 6/5.
+        assert!((largest.mean() - 1.8).abs() < 1e-3, "{}", largest.mean());
     }
 
     /// With a thousand stages the powers of x leave the range of numbers; the distribution does not.

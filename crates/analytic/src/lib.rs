@@ -13,13 +13,19 @@
 //! assert!((queue.response_cdf(27.5) - 0.627914).abs() < 1e-6); // the transform inverted by hand
 //! ```
 
+mod bounded_pareto;
 mod distribution;
+mod empirical;
 mod euler;
 pub mod fork_join;
 mod grid;
+mod lognormal;
 mod mg1;
 pub mod network;
 
+pub use bounded_pareto::BoundedPareto;
 pub use distribution::Distribution;
+pub use empirical::Empirical;
 pub use grid::Grid;
+pub use lognormal::Lognormal;
 pub use mg1::Mg1;

@@ -10,6 +10,7 @@
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
+mod normal;
 mod ziggurat;
 
 /// A generator at some point of its sequence, and what can be drawn from it.
@@ -96,6 +97,17 @@ impl Draws {
         ziggurat::exponential(self)
     }
 
+    /// Uniform on (0, 1): the middles of steps of 2⁻⁵², so neither end is drawn.
+    #[inline]
+    pub fn inner(&mut self) -> f64 {
+        ((self.bits() >> 12) as f64 + 0.5) * (1.0 / (1u64 << 52) as f64)
+    }
+
+    /// Normal with mean zero and variance one, by inversion.
+    pub fn normal(&mut self) -> f64 {
+        normal::quantile(self.inner())
+    }
+
     /// Geometric on 1, 2, 3 … with this mean (at least one), by inversion.
     pub fn geometric(&mut self, mean: f64) -> u64 {
         if mean <= 1.0 {
@@ -155,6 +167,14 @@ mod tests {
             (tail as f64 - expected).abs() < 5.0 * expected.sqrt(),
             "{tail} beyond 8, expected {expected}"
         );
+        let (mut normal, mut fourth) = (0.0, 0.0);
+        for _ in 0..n {
+            let x = draws.normal();
+            normal += x / n as f64;
+            fourth += x * x * x * x / n as f64;
+        }
+        assert!(normal.abs() < 5.0 / 2000.0, "normal mean {normal}");
+        assert!((fourth - 3.0).abs() < 5.0 * 96f64.sqrt() / 2000.0, "fourth moment {fourth}");
         let geometric = (0..n).map(|_| draws.geometric(4.0)).sum::<u64>() as f64 / n as f64;
         assert!((geometric - 4.0).abs() < 5.0 * 12f64.sqrt() / 2000.0, "geometric mean {geometric}");
     }
