@@ -33,6 +33,7 @@ pub mod progress;
 pub mod record;
 pub mod results;
 pub mod run;
+mod samples;
 pub mod solve;
 pub mod spec;
 pub mod theory;

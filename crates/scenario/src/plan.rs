@@ -9,7 +9,8 @@ use std::path::{Path as FilePath, PathBuf};
 
 use headrace_kernel::RngStream;
 use headrace_storage::{Device, DeviceCatalogue, DeviceLookup, Graph, LoweringError, WantedRoute, lower};
-use headrace_work::NodeId;
+use headrace_units::Nanos;
+use headrace_work::{EmpiricalSpec, NodeId, TimeProblem};
 
 use crate::document::{Path, Problem, Problems};
 use crate::faults::{self, Fault};
@@ -54,11 +55,11 @@ impl Plan {
     }
 
     /// Returns true if nothing is left out as warm-up: where that is asked for, where components fail, since there is no one steady
-    /// state then, and of a replayed trace, which is compared with what was measured, request for request.
+    /// state then, where a rate varies with time, and of a replayed trace, which is compared with what was measured, request for request.
     pub fn is_whole(&self) -> bool {
         self.run().warm_up == WarmUp::None
             || self.has_phases()
-            || self.streams.iter().any(StreamPlan::is_recorded)
+            || self.streams.iter().any(|stream| stream.is_recorded() || stream.curve().is_some())
     }
 
     /// The seed of a replication: the first has the scenario's own; those of the others are drawn from it.
@@ -117,7 +118,7 @@ fn routes(spec: &ScenarioSpec) -> Vec<WantedRoute> {
     wanted.collect()
 }
 
-/// The devices that a scenario in this folder can name.
+/// The devices and samples that a scenario in this folder can name.
 pub(crate) struct KnownDevices {
     folder: PathBuf,
 }
@@ -131,6 +132,10 @@ impl DeviceCatalogue for KnownDevices {
             (None, "ssd") => self.found(drives::ssd(name, &self.folder)),
             (None, _) => self.found(drives::disk(name, &self.folder)),
         }
+    }
+
+    fn sample(&self, sample: &EmpiricalSpec) -> Result<Vec<(Nanos, f64)>, TimeProblem> {
+        headrace_trace::sample(&self.folder.join(sample.file.as_deref().unwrap_or_default()), sample)
     }
 }
 

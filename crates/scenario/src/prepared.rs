@@ -10,13 +10,14 @@ use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::run::{self, Options, Replications};
 use crate::spec::{Engine, ScenarioSpec};
-use crate::{Found, catalog, document, plan, results, solve, theory, variation};
+use crate::{Found, catalog, document, plan, results, samples, solve, theory, variation};
 
 /// A scenario that was read, and is planned when its plan is first needed.
 pub struct Prepared {
     tree: Tree,
     spec: ScenarioSpec,
-    devices: Vec<PathBuf>,
+    /// Files of devices and of samples that it names.
+    named: Vec<PathBuf>,
     jobs: Option<job_files::UsedJobFile>,
     plan: Option<Plan>,
     replications: Replications,
@@ -38,9 +39,10 @@ impl Prepared {
         let mut tree =
             Tree::parse(source, file).map_err(|problem| Problems::unparsed(problem, source, file))?;
         let jobs = job_files::put_in(&mut tree, sets, jobs)?;
-        let devices = variation::named(&tree.root, folder(file));
+        let mut named = variation::named(&tree.root, folder(file));
+        named.extend(samples::named(&tree.root, folder(file)));
         let spec = typed(&mut tree).map_err(|problems| Problems::of(&tree, problems))?;
-        Ok(Self { tree, spec, devices, jobs, plan: None, replications: Replications::default() })
+        Ok(Self { tree, spec, named, jobs, plan: None, replications: Replications::default() })
     }
 
     /// The scenario, defaults filled in.
@@ -53,7 +55,7 @@ impl Prepared {
         self.jobs.as_ref().map_or(&[], |jobs| &jobs.remarks)
     }
 
-    /// The files that the scenario is read from: its own, the traces, logs and job files that it names, all devices beside it, and
+    /// The files that the scenario is read from: its own, the traces, logs, samples and job files that it names, all devices beside it, and
     /// those that it names by their paths.
     pub fn inputs(&self) -> Vec<PathBuf> {
         let folder = folder(&self.tree.file);
@@ -64,7 +66,7 @@ impl Prepared {
             _ => None,
         });
         let jobs = self.jobs.iter().map(|jobs| folder.join(&jobs.file));
-        let named = self.devices.iter().cloned();
+        let named = self.named.iter().cloned();
         own.into_iter().chain(recorded).chain(catalog::own_files(folder)).chain(named).chain(jobs).collect()
     }
 

@@ -99,7 +99,9 @@ fn models(plan: &Plan, target: NodeId) -> Result<Vec<(&StreamPlan, Model)>, Stri
 /// The utilisation of the busiest server of a target, by all open streams to it; `None` where theory cannot tell.
 pub fn utilisation(plan: &Plan, target: NodeId) -> Option<f64> {
     let models = models(plan, target).ok()?;
-    if models.iter().any(|(stream, _)| stream.spec.outstanding.is_some()) {
+    let transient =
+        |stream: &StreamPlan| stream.spec.outstanding.is_some() || stream.spec.arrivals.is_transient();
+    if models.iter().any(|(stream, _)| transient(stream)) {
         return None;
     }
     // A stream that waits for its answers adapts: what it adds overwhelms nobody.
@@ -191,7 +193,7 @@ fn busy_only(model: &Model) -> Option<String> {
 pub(crate) fn not_poisson(stream: &StreamPlan) -> Option<String> {
     let name = &stream.name;
     let poisson = |how: &str| Some(format!("arrivals are Poisson: those of `{name}` {how}"));
-    match stream.spec.arrivals {
+    match &stream.spec.arrivals {
         _ if stream.spec.outstanding.is_some() => poisson("wait for room, or are dropped without it"),
         _ if stream.spec.timeout.is_some() => {
             Some(format!("hosts wait for their answers: those of `{name}` give up"))
@@ -200,6 +202,12 @@ pub(crate) fn not_poisson(stream: &StreamPlan) -> Option<String> {
         ArrivalSpec::Every(_) => poisson("are regular"),
         ArrivalSpec::Bursty { .. } => poisson("come in bursts"),
         ArrivalSpec::Batches { .. } => poisson("come in batches"),
+        ArrivalSpec::Varying(_) => poisson("come at a rate that varies"),
+        ArrivalSpec::Renewal(gap) => {
+            let gap = gap.distribution();
+            let how = format!("come after times with a coefficient of variation of {:.3}", gap.cv());
+            poisson(&how).filter(|_| !gap.is_exponential())
+        }
         ArrivalSpec::Log(_) => poisson("are as recorded"),
         ArrivalSpec::Replay(_) if stream.is_open() => poisson("are as recorded"),
         ArrivalSpec::Closed { .. } | ArrivalSpec::Replay(_) => Some(format!(

@@ -10,6 +10,7 @@ mod info;
 mod lines;
 mod reader;
 mod replay;
+mod sample;
 mod survey;
 mod write;
 
@@ -20,6 +21,7 @@ pub use format::{ByteColumn, CsvColumns, TimeColumn, TraceFormat};
 pub use info::{Info, characterise, characterise_file};
 pub use reader::{Reader, Traced};
 pub use replay::{Due, Fit, Replay, ReplayProblem, ReplaySpec, Start, Timing};
+pub use sample::sample;
 pub use survey::{DeviceSurvey, Survey, from_the_earliest, survey};
 pub use write::{Conversion, convert};
 

@@ -9,7 +9,7 @@ use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::kind::{BITS, FREQUENCY, SIZE, TIME, alternatives};
-use crate::{Bytes, BytesPerSecond, Fraction, Nanos, PerSecond, Shift, UnitError};
+use crate::{Bytes, BytesPerSecond, Fraction, Nanos, PerSecond, Rate, Shift, UnitError};
 
 /// The number that `text` is, as a quantity of the kind that a schema's `x-unit` names: in ns, bytes, bytes a second, events a
 /// second, or as a share of one. `None` where no such kind exists.
@@ -20,6 +20,7 @@ pub fn read(x_unit: &str, text: &str) -> Option<Result<f64, UnitError>> {
         "size" => Some(text.parse::<Bytes>().map(|size| size.0 as f64)),
         "data rate" => Some(text.parse::<BytesPerSecond>().map(BytesPerSecond::get)),
         "frequency" => Some(text.parse::<PerSecond>().map(PerSecond::get)),
+        "frequency or zero" => Some(text.parse::<Rate>().map(Rate::get)),
         "share" => Some(text.parse::<Fraction>().map(Fraction::get)),
         _ => None,
     }
@@ -92,6 +93,11 @@ impl Exact for PerSecond {
         format!("{} /s", self.0)
     }
 }
+impl Exact for Rate {
+    fn exact(&self) -> String {
+        PerSecond(self.0).exact()
+    }
+}
 impl Exact for Fraction {
     fn exact(&self) -> String {
         self.0.to_string()
@@ -156,6 +162,12 @@ document!(PerSecond, {
     "pattern": pattern(&alternatives(FREQUENCY.units)),
     "examples": ["50 /s", "7200 rpm"]
 });
+document!(Rate, {
+    "type": "string",
+    "x-unit": "frequency or zero",
+    "pattern": pattern(&alternatives(FREQUENCY.units)),
+    "examples": ["50 /s", "0 /s"]
+});
 document!(Fraction, { "type": ["string", "number"], "x-unit": "share", "examples": ["70 %", 0.7] });
 
 #[cfg(test)]
@@ -169,6 +181,7 @@ mod tests {
         assert_eq!(time, r"^\s*[0-9.eE_+-]+\s*(ns|us|µs|μs|ms|s|min|h|d)\s*$");
         let frequency = pattern(schemars::schema_for!(PerSecond));
         assert_eq!(frequency, r"^\s*[0-9.eE_+-]+\s*(/\s*ms|/\s*s|/\s*min|/\s*h|Hz|rpm)\s*$");
+        assert_eq!(frequency, pattern(schemars::schema_for!(Rate)));
         assert!(pattern(schemars::schema_for!(BytesPerSecond)).contains(r"PiB|b|kb|Mb|Gb|Tb)\s*/.*(ns|us"));
     }
 

@@ -45,6 +45,10 @@ pub struct BytesPerSecond(pub f64);
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct PerSecond(pub f64);
 
+/// Frequency that may be zero, in events a second: the rate of arrivals at some time.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Rate(pub f64);
+
 /// A share between 0 and 1, written `70 %`.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Fraction(pub f64);
@@ -135,6 +139,13 @@ impl PerSecond {
     /// The mean time from one event to the next, in seconds.
     pub fn interval_secs(self) -> f64 {
         1.0 / self.0
+    }
+}
+
+impl Rate {
+    /// Events a second.
+    pub const fn get(self) -> f64 {
+        self.0
     }
 }
 
@@ -263,6 +274,12 @@ impl fmt::Display for BytesPerSecond {
 impl fmt::Display for PerSecond {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         scaled(f, self.0, &[(1.0, "/s")])
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        PerSecond(self.0).fmt(f)
     }
 }
 

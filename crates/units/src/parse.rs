@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use crate::kind::{BITS, FREQUENCY, Kind, RATE, SHARE, SIZE, TIME};
-use crate::{Bytes, BytesPerSecond, Fraction, Nanos, PerSecond, Shift};
+use crate::{Bytes, BytesPerSecond, Fraction, Nanos, PerSecond, Rate, Shift};
 
 /// Why a text is not a quantity of the wanted kind; the message says what is accepted. Nothing was changed: correct and retry.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -175,20 +175,34 @@ impl FromStr for BytesPerSecond {
     }
 }
 
+/// `text` in events a second, whatever its range.
+fn frequency(text: &str) -> Result<f64, UnitError> {
+    let (number, rest) = number_and_rest(text, &FREQUENCY)?;
+    if rest.is_empty() {
+        return Err(UnitError::NoUnit { text: text.trim().to_owned(), like: FREQUENCY.like });
+    }
+    let unit =
+        if let Some(time) = rest.strip_prefix('/') { format!("/{}", time.trim()) } else { rest.to_owned() };
+    Ok(number * factor(text, &unit, &FREQUENCY, &[])?)
+}
+
 impl FromStr for PerSecond {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        let (number, rest) = number_and_rest(text, &FREQUENCY)?;
-        if rest.is_empty() {
-            return Err(UnitError::NoUnit { text: text.trim().to_owned(), like: FREQUENCY.like });
+        let says = "more than zero (and at most 10⁹ a second)";
+        in_range(text, frequency(text)?, &FREQUENCY, 1e-9..=1e9, says).map(Self)
+    }
+}
+
+impl FromStr for Rate {
+    type Err = UnitError;
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let value = frequency(text)?;
+        if value == 0.0 {
+            return Ok(Self(0.0));
         }
-        let unit = if let Some(time) = rest.strip_prefix('/') {
-            format!("/{}", time.trim())
-        } else {
-            rest.to_owned()
-        };
-        let value = number * factor(text, &unit, &FREQUENCY, &[])?;
-        in_range(text, value, &FREQUENCY, 1e-9..=1e9, "more than zero (and at most 10⁹ a second)").map(Self)
+        let says = "zero, or from 10⁻⁹ to 10⁹ a second";
+        in_range(text, value, &FREQUENCY, 1e-9..=1e9, says).map(Self)
     }
 }
 

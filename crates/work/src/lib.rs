@@ -7,16 +7,21 @@
 
 mod block;
 mod breakdown;
-mod drawn;
 mod event;
 mod file;
 mod file_table;
 mod request;
+mod size;
+mod time;
 
 pub use block::{Block, Op};
 pub use breakdown::{Breakdown, Leg, NodeId, TimeKind};
-pub use drawn::{DrawnSize, DrawnTime, Share, SizeSpec, TimeSpec};
 pub use event::DaqEvent;
 pub use file::{DriveUse, FileAct, FileOp};
 pub use file_table::FileTable;
 pub use request::{Cause, Request};
+pub use size::{DrawnSize, Share, SizeSpec};
+pub use time::{
+    BoundedParetoSpec, DrawnTime, EmpiricalSpec, HyperexponentialSpec, LognormalSpec, MOST_VALUES,
+    ReadsSample, TimeProblem, TimeShare, TimeSpec,
+};

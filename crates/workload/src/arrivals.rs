@@ -2,8 +2,10 @@
 
 use headrace_kernel::{Draws, RngStream};
 use headrace_units::{Nanos, PerSecond};
+use headrace_work::{ReadsSample, TimeProblem, TimeSpec};
 
 use crate::spec::{ArrivalSpec, BatchSize};
+use crate::varying::Varying;
 
 /// The times between the requests of an open stream.
 #[derive(Clone, Debug)]
@@ -18,6 +20,8 @@ enum ArrivalProcess {
     Every(Nanos),
     Bursty(Bursty),
     Batches { mean_secs: f64, size: BatchSize, left: u64 },
+    Renewal(TimeSpec),
+    Varying(Box<Varying>),
 }
 
 /// Two states, calm and burst, each with its rate and its mean stay.
@@ -47,6 +51,8 @@ impl Arrivals {
             ArrivalSpec::Batches { rate, size } => {
                 ArrivalProcess::Batches { mean_secs: mean(rate), size: *size, left: 0 }
             }
+            ArrivalSpec::Renewal(gap) => ArrivalProcess::Renewal(gap.clone()),
+            ArrivalSpec::Varying(spec) => ArrivalProcess::Varying(Box::new(Varying::new(spec))),
             ArrivalSpec::Closed { .. } | ArrivalSpec::Replay(_) | ArrivalSpec::Log(_) => return None,
         };
         Some(Self { draws, process })
@@ -70,6 +76,15 @@ impl Arrivals {
                 } - 1;
                 Nanos::from_secs(self.draws.exponential() * *mean_secs)
             }
+            ArrivalProcess::Renewal(gap) => gap.draw(&mut self.draws),
+            ArrivalProcess::Varying(varying) => varying.gap(&mut self.draws),
+        }
+    }
+
+    /// The last request came later than it was drawn: its source was blocked until `now`. A rate that varies does so meanwhile.
+    pub fn resume(&mut self, now: Nanos) {
+        if let ArrivalProcess::Varying(varying) = &mut self.process {
+            varying.resume(now);
         }
     }
 }
@@ -102,14 +117,52 @@ impl ArrivalSpec {
                 Some((calm.get() * calm_for + burst.get() * burst_for) / (calm_for + burst_for))
             }
             Self::Batches { rate, size } => Some(rate.get() * size.mean()),
+            Self::Renewal(gap) => Some(1e3 / gap.distribution().mean()),
+            Self::Varying(spec) => Some(spec.mean_rate()),
             Self::Closed { .. } | Self::Replay(_) | Self::Log(_) => None,
         }
     }
 }
 
 impl ArrivalSpec {
-    /// Returns the reason why these arrivals are invalid; `None` if they are valid.
-    pub fn problem(&self) -> Option<&'static str> {
+    /// Returns true if the rate comes to a last value after some time, so that what was before it is no matter in the long run.
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Self::Varying(spec) if spec.period.is_none() && spec.rates.len() > 1)
+    }
+
+    /// Returns these arrivals with the samples of their times read.
+    ///
+    /// # Errors
+    /// The field at fault below this one, and why.
+    pub fn checked(&self, read: &ReadsSample) -> Result<Self, TimeProblem> {
+        let within = |field: &str, problem: TimeProblem| {
+            let dot = if problem.field.is_empty() { "" } else { "." };
+            TimeProblem { field: format!("{field}{dot}{}", problem.field), ..problem }
+        };
+        match self {
+            Self::Closed { depth, think, threads } => {
+                let think = think.checked(read).map_err(|problem| within("closed.think", problem))?;
+                Ok(Self::Closed { depth: *depth, think, threads: *threads })
+            }
+            Self::Renewal(gap) => {
+                let gap = gap.checked(read).map_err(|problem| within("renewal", problem))?;
+                if gap.distribution().mean() > 0.0 {
+                    return Ok(Self::Renewal(gap));
+                }
+                Err(TimeProblem::new("renewal", "a mean of zero would send infinitely many requests at once"))
+            }
+            Self::Varying(spec) => match spec.problem() {
+                None => Ok(self.clone()),
+                Some((field, message, help)) => {
+                    let problem = TimeProblem::new(&format!("varying.{field}"), message);
+                    Err(TimeProblem { help: Some(help), ..problem })
+                }
+            },
+            _ => self.problem().map_or_else(|| Ok(self.clone()), |why| Err(TimeProblem::new("", why))),
+        }
+    }
+
+    fn problem(&self) -> Option<&'static str> {
         match self {
             Self::Every(gap) if gap.0 == 0 => Some("an interval of zero would send infinitely many requests"),
             Self::Bursty { calm, burst, calm_for, burst_for } => {
@@ -141,6 +194,8 @@ impl BatchSize {
 
 #[cfg(test)]
 mod tests {
+    use headrace_work::{DrawnTime, LognormalSpec};
+
     use super::*;
 
     /// Every process keeps the rate it names.
@@ -158,6 +213,10 @@ mod tests {
             },
             ArrivalSpec::Batches { rate: per_second(5.0), size: BatchSize::Fixed(8) },
             ArrivalSpec::Batches { rate: per_second(5.0), size: BatchSize::Geometric { geometric: 8.0 } },
+            ArrivalSpec::Renewal(TimeSpec::Drawn(DrawnTime::Lognormal(LognormalSpec {
+                mean: Nanos::from_ms(20.0),
+                cv: 2.0,
+            }))),
         ];
         for spec in specs {
             let mut arrivals = Arrivals::new(&spec, RngStream::named(7, "users", "arrivals")).unwrap();

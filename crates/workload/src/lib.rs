@@ -9,9 +9,11 @@ mod files;
 mod pattern;
 mod requests;
 mod spec;
+mod varying;
 
 pub use arrivals::Arrivals;
 pub use files::{Extents, Placement};
 pub use pattern::Pattern;
 pub use requests::Requests;
 pub use spec::{ArrivalSpec, BatchSize, OpSpec, PatternSpec, Region, StreamSpec, WhenFull};
+pub use varying::{Between, RateFrom, VaryingSpec};

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::files::Placement;
+use crate::varying::VaryingSpec;
 
 /// A stream of requests to one component.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -194,6 +195,10 @@ pub enum ArrivalSpec {
         /// Requests per batch.
         size: BatchSize,
     },
+    /// Independent times between requests, with this distribution (renewal process).
+    Renewal(TimeSpec),
+    /// Poisson process whose rate varies with time.
+    Varying(VaryingSpec),
     /// Closed loop: a fixed number of clients, each of which sends its next request a think time after the
     /// answer to the last.
     Closed {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use headrace_storage::{Load, Sessions};
 use headrace_trace::{FileLog, Replay, Timing};
 use headrace_work::{FileAct, NodeId, Op};
-use headrace_workload::{ArrivalSpec, Extents, StreamSpec, WhenFull};
+use headrace_workload::{ArrivalSpec, Extents, StreamSpec, VaryingSpec, WhenFull};
 
 use crate::operation::Operation;
 
@@ -47,6 +47,14 @@ impl StreamPlan {
     /// Returns true if it replays what was recorded.
     pub fn is_recorded(&self) -> bool {
         self.trace.is_some() || self.log.is_some()
+    }
+
+    /// The curve that its rate follows; none where that is constant, or varies at random.
+    pub fn curve(&self) -> Option<&VaryingSpec> {
+        match &self.spec.arrivals {
+            ArrivalSpec::Varying(curve) => Some(curve),
+            _ => None,
+        }
     }
 
     /// The number of requests that were recorded; none where they are drawn.

@@ -2,14 +2,14 @@
 
 use std::path::Path as FilePath;
 
-use headrace_storage::{CartridgeSession, Graph, Trigger};
+use headrace_storage::{CartridgeSession, DeviceCatalogue, Graph, Trigger};
 use headrace_trace::{Replay, ReplayProblem, ReplaySpec, Timing};
-use headrace_units::Bytes;
+use headrace_units::{Bytes, Nanos};
 use headrace_work::NodeId;
 use headrace_workload::{ArrivalSpec, OpSpec, Region, StreamSpec, WhenFull};
 
-use super::extents;
 use super::stream::StreamPlan;
+use super::{KnownDevices, extents};
 use crate::document::{Path, Problem};
 use crate::progress::Progress;
 use crate::spec::ScenarioSpec;
@@ -34,7 +34,8 @@ pub fn of(
             planner.say(problem);
             None
         });
-        let (name, spec) = (name.clone(), stream.clone());
+        let (name, spec) =
+            (name.clone(), StreamSpec { arrivals: planner.arrivals(&path, stream), ..stream.clone() });
         streams.push(StreamPlan { name, spec, target: target.0, trace, log, extents });
     }
     (streams, planner.problems)
@@ -114,7 +115,6 @@ impl Planner<'_> {
     /// Checks a stream of triggers, which have neither data nor addresses.
     fn trigger(&mut self, path: &Path, spec: &StreamSpec) -> Option<Replay> {
         self.limits(path, spec);
-        self.arrivals(path, spec);
         if matches!(spec.arrivals, ArrivalSpec::Replay(_) | ArrivalSpec::Log(_)) {
             let problem = Problem::at(
                 path.key("arrivals"),
@@ -186,21 +186,20 @@ impl Planner<'_> {
                 self.say(Problem::at(path.key(field), message));
             }
         }
-        self.arrivals(path, spec);
     }
 
-    fn arrivals(&mut self, path: &Path, spec: &StreamSpec) {
-        if let Some(problem) = spec.arrivals.problem() {
-            self.say(Problem::at(path.key("arrivals"), problem));
+    /// Returns the arrivals of a stream with the samples of their times read.
+    fn arrivals(&mut self, path: &Path, spec: &StreamSpec) -> ArrivalSpec {
+        for problem in [threads_problem(path, spec), ending_problem(path, spec, self.spec.run.time)] {
+            problem.into_iter().for_each(|problem| self.say(problem));
         }
-        if let Some(problem) = threads_problem(path, spec) {
-            self.say(problem);
-        }
-        if let ArrivalSpec::Closed { think, .. } = &spec.arrivals
-            && let Some(problem) = think.problem()
-        {
-            self.say(Problem::at(path.key("arrivals").key("closed").key("think"), problem));
-        }
+        let files = KnownDevices::beside(self.folder);
+        spec.arrivals.checked(&|sample| files.sample(sample)).unwrap_or_else(|problem| {
+            let fields = problem.field.split('.').filter(|field| !field.is_empty());
+            let path = fields.fold(path.key("arrivals"), |path, field| path.key(field));
+            self.say(Problem { help: problem.help.map(str::to_owned), ..Problem::at(path, problem.message) });
+            spec.arrivals.clone()
+        })
     }
 }
 
@@ -214,6 +213,16 @@ fn threads_problem(path: &Path, spec: &StreamSpec) -> Option<Problem> {
     }
     (threads > depth)
         .then(|| problem(format!("{threads} threads cannot share {depth} clients; each needs one")))
+}
+
+/// Returns an error in arrivals that end, if the run does not.
+fn ending_problem(path: &Path, spec: &StreamSpec, time: Option<Nanos>) -> Option<Problem> {
+    let ArrivalSpec::Varying(curve) = &spec.arrivals else { return None };
+    let ends = curve.ends().filter(|_| time.is_none())?;
+    let message =
+        format!("no request comes after {ends}, where the last rate is zero, and the run has no end");
+    let help = "give the run a `time`, the curve a `period`, or end with a rate above zero";
+    Some(Problem::at(path.key("arrivals").key("varying").key("rates"), message).help(help))
 }
 
 /// Returns an error in the region of a stream to a component of this `capacity`.

@@ -307,8 +307,8 @@ pub(super) fn bottleneck(
 
 /// Returns true if the rate of a stream varies with time.
 fn varies(stream: &StreamPlan) -> bool {
-    use headrace_workload::ArrivalSpec::{Bursty, Log, Replay};
-    stream.is_open() && matches!(stream.spec.arrivals, Bursty { .. } | Replay(_) | Log(_))
+    use headrace_workload::ArrivalSpec::{Bursty, Log, Replay, Varying};
+    stream.is_open() && matches!(stream.spec.arrivals, Bursty { .. } | Varying(_) | Replay(_) | Log(_))
 }
 
 /// Returns true if something behind a component sends in turn: events wait for their turn where no port is busy.

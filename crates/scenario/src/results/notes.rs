@@ -34,7 +34,8 @@ pub(super) fn of(
     notes.extend(streams.iter().filter_map(untrusted));
     notes.extend(of_few(outcomes.len()));
     notes.extend(limits(bottleneck));
-    notes.extend(bursts(plan, bottleneck));
+    notes.extend(plan.streams.iter().filter_map(|stream| curve(stream, outcomes)));
+    notes.extend(bursts(plan, streams, bottleneck));
     notes.extend(behind(plan, outcomes, bottleneck));
     notes.extend(filling::note(plan, outcomes));
     notes.extend(of_components(plan));
@@ -217,16 +218,40 @@ fn limits(bottleneck: Option<&Bottleneck>) -> Option<String> {
     }
 }
 
-/// That the bursts of a stream are more than the bottleneck sustains.
-fn bursts(plan: &Plan, bottleneck: Option<&Bottleneck>) -> Option<String> {
+/// Which part of the curve of a stream's rate the results cover.
+fn curve(stream: &StreamPlan, outcomes: &[Outcome]) -> Option<String> {
+    let (curve, name) = (stream.curve()?, &stream.name);
+    let ended_at = outcomes.iter().map(|outcome| outcome.ended_at).min()?;
+    let (length, what) = (curve.length(), if curve.period.is_some() { "period" } else { "curve" });
+    Some(if ended_at < length {
+        format!(
+            "{name}: the run ended at {ended_at}, before the {what} of its rate was over, at {length}; `run.time` makes it longer"
+        )
+    } else {
+        format!(
+            "{name}: its rate varies with time, so results cover the whole run, and no warm-up is discarded"
+        )
+    })
+}
+
+/// That a stream comes faster at times than the bottleneck sustains.
+fn bursts(plan: &Plan, streams: &[StreamResults], bottleneck: Option<&Bottleneck>) -> Option<String> {
     let of = bottleneck?;
     let (times, name) = of.saturates_at.zip(of.uneven.as_ref())?;
     let stream = plan.streams.iter().find(|stream| stream.name == *name)?;
-    let ArrivalSpec::Bursty { burst, .. } = &stream.spec.arrivals else { return None };
-    let sustained = stream.spec.arrivals.mean_rate()? * times;
-    (burst.get() > sustained).then(|| {
+    let (mean, most, what) = match &stream.spec.arrivals {
+        ArrivalSpec::Bursty { burst, .. } => (stream.spec.arrivals.mean_rate()?, burst.get(), "bursts"),
+        ArrivalSpec::Varying(curve) => {
+            let found = streams.iter().find(|found| found.name == *name)?;
+            (found.requests_per_s, curve.bounds().1, "requests")
+        }
+        _ => return None,
+    };
+    let (sustained, at) = (mean * times, if what == "bursts" { "at" } else { "at up to" });
+    (most > sustained).then(|| {
         format!(
-            "bursts of {name} come at {burst}, more than the {} that {} sustains: queues grow while they last",
+            "{what} of {name} come {at} {}, more than the {} that {} sustains: queues grow while they last",
+            PerSecond(most),
             PerSecond(sustained),
             of.component
         )

@@ -73,7 +73,7 @@ fn start<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: usize, stream
         (_, Some(trace)) => sim.spawn(replay(of, hosts, index, trace)),
         (ArrivalSpec::Closed { depth, think, .. }, _) => {
             for number in 0..*depth {
-                sim.spawn(client(of, hosts, index, *think, number));
+                sim.spawn(client(of, hosts, index, think, number));
             }
         }
         _ => sim.spawn(open(of, hosts, index, stream)),
@@ -90,6 +90,7 @@ async fn open<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: usize, s
         next.await;
         if stream.waits_for_room() {
             of.send(hosts, index).await;
+            arrivals.resume(sim.now());
             next = sim.delay(arrivals.gap());
         } else {
             next = sim.delay(arrivals.gap()).scheduled();
@@ -107,7 +108,7 @@ async fn client<'m>(
     of: &'m Replication<'m>,
     hosts: &'m Hosts<'m>,
     index: usize,
-    think: TimeSpec,
+    think: &'m TimeSpec,
     number: u32,
 ) {
     let thoughts = of.stream(&of.plan.streams[index], &format!("thoughts of client {number}"));

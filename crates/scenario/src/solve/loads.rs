@@ -94,7 +94,16 @@ fn set(stream: &StreamPlan, clients: u32, rate: f64) -> Option<(String, String)>
         ArrivalSpec::Poisson(_) => ("poisson", per_s(rate)),
         ArrivalSpec::Every(_) => ("every", format!("{} ns", Nanos::from_secs(1.0 / rate).0)),
         ArrivalSpec::Batches { size, .. } => ("batches.rate", per_s(rate / size.mean())),
-        ArrivalSpec::Bursty { .. } | ArrivalSpec::Replay(_) | ArrivalSpec::Log(_) => return None,
+        ArrivalSpec::Renewal(gap) => {
+            let field = gap.mean_field()?;
+            let dot = if field.is_empty() { "" } else { "." };
+            let mean = format!("{} ns", Nanos::from_secs(1.0 / rate).0);
+            return Some((format!("workload.{}.arrivals.renewal{dot}{field}", stream.name), mean));
+        }
+        ArrivalSpec::Bursty { .. }
+        | ArrivalSpec::Varying(_)
+        | ArrivalSpec::Replay(_)
+        | ArrivalSpec::Log(_) => return None,
     };
     Some((format!("workload.{}.arrivals.{field}", stream.name), value))
 }

@@ -324,6 +324,18 @@ const ARCHIVE: &str = "simulate it: `headrace run` names the bottleneck and its 
                        sweep --vary` with a field of the library, the pool or the front say how many are needed, and `speed: 2` in the \
                        log doubles the load";
 
+/// Why there is no formula for a rate that varies.
+const VARIES: &str = "requests come at one rate: this one varies with time";
+
+/// Returns what would do for a stream whose rate varies.
+fn one_rate(stream: &StreamPlan) -> String {
+    let most = stream.curve().map_or(0.0, |curve| curve.bounds().1);
+    format!(
+        "solve it at one rate, such as the largest: `--set 'workload.{}.arrivals={{poisson: {most} /s}}'`; or simulate it: `headrace run`",
+        stream.name
+    )
+}
+
 /// Streams are all open, or all closed; and of a kind that has a mean rate or a number of clients.
 fn of_one_kind(plan: &Plan) -> Result<(), Vec<Problem>> {
     let closed = |stream: &&StreamPlan| matches!(stream.spec.arrivals, ArrivalSpec::Closed { .. });
@@ -331,13 +343,18 @@ fn of_one_kind(plan: &Plan) -> Result<(), Vec<Problem>> {
         _ if stream.spec.outstanding.is_some() => Some("no request waits outside: `outstanding` limits them"),
         ArrivalSpec::Log(_) if stream.sessions().is_some() => None,
         ArrivalSpec::Replay(_) => Some("arrivals have a law: these are as recorded"),
+        ArrivalSpec::Varying(_) => Some(VARIES),
         ArrivalSpec::Log(_) => Some(BURSTS),
         _ => None,
     };
     let problem = |stream: &StreamPlan| {
         let fails = odd(stream)?;
         let problem = refused(&stream.name, fails);
-        Some(if fails == BURSTS { problem.help(ARCHIVE) } else { problem })
+        Some(match fails {
+            BURSTS => problem.help(ARCHIVE),
+            VARIES => problem.help(one_rate(stream)),
+            _ => problem,
+        })
     };
     let problems: Vec<Problem> = plan.streams.iter().filter_map(problem).collect();
     if !problems.is_empty() {

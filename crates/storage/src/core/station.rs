@@ -64,15 +64,15 @@ impl Spec for StationSpec {
     type Plan = Self;
 
     fn lower(&self, at: &mut Lowering) -> Option<Resolved<Self>> {
-        let nothing =
-            (self.service.distribution().mean() <= 0.0).then(|| "a service takes some time".to_owned());
-        if let Some(problem) = self.service.problem().or(nothing) {
-            return at.refuse("service", problem, None);
+        let service = at.time("service", &self.service)?;
+        if service.distribution().mean() <= 0.0 {
+            return at.refuse("service", "a service takes some time", None);
         }
         if self.capacity.0 > crate::core::graph::MAX_BYTES {
             return at.refuse("capacity", "a station addresses at most 1 EiB", None);
         }
-        Some(Resolved { plan: self.clone(), uses: Vec::new(), capacity: self.capacity })
+        let plan = Self { service, ..self.clone() };
+        Some(Resolved { plan, uses: Vec::new(), capacity: self.capacity })
     }
 }
 
@@ -146,7 +146,7 @@ impl Plan for StationSpec {
             Order::FirstCome => Servers::FirstCome(Resource::fcfs(sim, many)),
             Order::Priority => Servers::Priority(Resource::new(sim, many, Priority::default())),
         };
-        Station { servers, service: self.service, draws: context.stream("service"), context }
+        Station { servers, service: self.service.clone(), draws: context.stream("service"), context }
     }
 }
 

@@ -11,7 +11,7 @@ use headrace_storage::{
     Slots, Timeline, WantedRoute, lower,
 };
 use headrace_units::{Bytes, Nanos};
-use headrace_work::{Block, Breakdown, NodeId, Op, Request, TimeKind, TimeSpec};
+use headrace_work::{Block, Breakdown, EmpiricalSpec, NodeId, Op, Request, TimeKind, TimeProblem, TimeSpec};
 use indexmap::IndexMap;
 use proptest::prelude::*;
 
@@ -24,6 +24,10 @@ impl DeviceCatalogue for One {
             "disk" => DeviceLookup::Found(Box::new(self.0.clone())),
             _ => DeviceLookup::Unknown(Vec::new()),
         }
+    }
+
+    fn sample(&self, sample: &EmpiricalSpec) -> Result<Vec<(Nanos, f64)>, TimeProblem> {
+        Err(TimeProblem::new("file", format!("these tests have no files, nor {:?}", sample.file)))
     }
 }
 

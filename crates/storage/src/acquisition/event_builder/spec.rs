@@ -81,18 +81,15 @@ impl Spec for EventBuilderSpec {
             Some(of) => at.copies::<DaqEvent>("recorder", of, Some(self.builders)),
             None => Some(Vec::new()),
         };
-        for (field, time) in [("overhead", self.overhead), ("assemble", self.assemble)] {
-            if let Some(problem) = time.problem() {
-                return at.refuse(field, problem, None);
-            }
-        }
+        let overhead = at.time("overhead", &self.overhead)?;
+        let assemble = at.time("assemble", &self.assemble)?;
         let (uses, builders) = (recorders?, self.builders as usize);
         if !uses.is_empty() && uses.len() != builders {
             let message = format!("{builders} builders need a recorder each; {} are listed", uses.len());
             return at.refuse("recorder", message, Some("name a part: each builder has a copy of it"));
         }
         let buffers = self.buffers.or((self.assign == Assign::Credit).then_some(1));
-        let spec = Self { buffers, ..self.clone() };
+        let spec = Self { buffers, overhead, assemble, ..self.clone() };
         Some(Resolved { plan: EventBuilderPlan { spec, wire: wire? }, uses, capacity: Bytes(0) })
     }
 }

@@ -76,9 +76,7 @@ impl Spec for ReadoutSpec {
         if let Some(problem) = self.sub_event.problem() {
             return at.refuse("sub_event", problem, None);
         }
-        if let Some(problem) = self.time.problem() {
-            return at.refuse("time", problem, None);
-        }
+        let time = at.time("time", &self.time)?;
         let largest = self.sub_event.bounds().1;
         if let Some(buffer) = self.buffer.filter(|buffer| *buffer < largest) {
             let message = format!("a sub-event of {largest} never fits into a buffer of {buffer}");
@@ -98,7 +96,11 @@ impl Spec for ReadoutSpec {
         }
         let mut uses = vec![builder?];
         let mesh = self.mesh(at, &mut uses)?;
-        Some(Resolved { plan: ReadoutPlan { spec: self.clone(), mesh }, uses, capacity: Bytes(0) })
+        Some(Resolved {
+            plan: ReadoutPlan { spec: Self { time, ..self.clone() }, mesh },
+            uses,
+            capacity: Bytes(0),
+        })
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::any::Any;
 
+use headrace_units::Nanos;
+use headrace_work::{EmpiricalSpec, TimeProblem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -43,10 +45,16 @@ pub struct LoweringError {
     pub unknown: Option<(String, Vec<String>)>,
 }
 
-/// The devices that documents can name.
+/// The devices and samples that documents can name.
 pub trait DeviceCatalogue {
     /// Returns the device of this name, for a component of the `type` `kind`.
     fn device(&self, kind: &'static str, name: &str) -> DeviceLookup;
+
+    /// Returns the values of a sample that lies in a file, with their weights.
+    ///
+    /// # Errors
+    /// The field at fault, and why it cannot be read.
+    fn sample(&self, sample: &EmpiricalSpec) -> Result<Vec<(Nanos, f64)>, TimeProblem>;
 }
 
 /// Answer of a catalogue to a name.

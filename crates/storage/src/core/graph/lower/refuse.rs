@@ -1,6 +1,6 @@
 //! Errors of components that cannot be lowered.
 
-use headrace_work::NodeId;
+use headrace_work::{NodeId, TimeSpec};
 
 use super::{Lowering, MAX_DEPTH};
 use crate::core::graph::document::{LoweringError, NameStep};
@@ -15,6 +15,18 @@ impl Lowering<'_> {
             unknown: None,
         };
         self.say(field, error)
+    }
+
+    /// Returns the time in `field` with its samples read.
+    pub fn time(&mut self, field: &str, time: &TimeSpec) -> Option<TimeSpec> {
+        let catalogue = self.catalogue();
+        time.checked(&|sample| catalogue.sample(sample)).map_or_else(
+            |problem| {
+                let dot = if problem.field.is_empty() { "" } else { "." };
+                self.refuse(&format!("{field}{dot}{}", problem.field), problem.message, problem.help)
+            },
+            Some,
+        )
     }
 
     pub(super) fn say<T>(&mut self, field: &str, error: LoweringError) -> Option<T> {

@@ -1,93 +1,9 @@
-//! Times and sizes that are fixed or drawn.
+//! Sizes that are fixed or drawn.
 
-use headrace_analytic::Distribution;
 use headrace_kernel::Draws;
-use headrace_units::{Bytes, Nanos};
+use headrace_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// A time, either fixed (`8.5 ms`) or drawn for each request.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum TimeSpec {
-    /// Constant.
-    Fixed(Nanos),
-    /// Drawn for each request.
-    Drawn(DrawnTime),
-}
-
-/// A distribution of times.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum DrawnTime {
-    /// Exponential with this mean.
-    Exponential(Nanos),
-    /// The sum of several exponential stages.
-    Erlang {
-        /// Number of stages.
-        #[schemars(range(min = 1, max = 1000))]
-        stages: u32,
-        /// Mean of the sum.
-        mean: Nanos,
-    },
-    /// Uniform between two times.
-    Uniform {
-        /// Minimum.
-        from: Nanos,
-        /// Maximum.
-        to: Nanos,
-    },
-}
-
-impl Default for TimeSpec {
-    fn default() -> Self {
-        Self::Fixed(Nanos::ZERO)
-    }
-}
-
-impl TimeSpec {
-    /// A time by this distribution.
-    #[inline(always)] // As a call, the generator would be written to memory and read back.
-    pub fn draw(&self, draws: &mut Draws) -> Nanos {
-        match *self {
-            Self::Fixed(time) => time,
-            Self::Drawn(DrawnTime::Exponential(mean)) => Nanos::from_ns(draws.exponential() * mean.ns()),
-            Self::Drawn(DrawnTime::Erlang { stages, mean }) => erlang(stages, mean, draws),
-            Self::Drawn(DrawnTime::Uniform { from, to }) => {
-                Nanos::from_ns(from.0 as f64 + draws.uniform() * (to.0 as f64 - from.0 as f64))
-            }
-        }
-    }
-
-    /// The distribution in theory's terms, in milliseconds.
-    pub fn distribution(&self) -> Distribution {
-        match *self {
-            Self::Fixed(time) => Distribution::Fixed(time.ms()),
-            Self::Drawn(DrawnTime::Exponential(mean)) => Distribution::exponential(mean.ms()),
-            Self::Drawn(DrawnTime::Erlang { stages, mean }) => Distribution::erlang(stages, mean.ms()),
-            Self::Drawn(DrawnTime::Uniform { from, to }) => {
-                Distribution::Uniform { from: from.ms(), to: to.ms() }
-            }
-        }
-    }
-
-    /// Returns the reason why this time is invalid; `None` if it is valid.
-    pub fn problem(&self) -> Option<String> {
-        match *self {
-            Self::Drawn(DrawnTime::Uniform { from, to }) if from >= to => {
-                Some(format!("`from` ({from}) must be less than `to` ({to})"))
-            }
-            _ => None,
-        }
-    }
-}
-
-/// The sum of exponential stages.
-#[inline(never)]
-fn erlang(stages: u32, mean: Nanos, draws: &mut Draws) -> Nanos {
-    let sum: f64 = (0..stages).map(|_| draws.exponential()).sum();
-    Nanos::from_ns(sum * mean.0 as f64 / f64::from(stages))
-}
 
 /// A size, either fixed (`64 KiB`) or drawn for each request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
