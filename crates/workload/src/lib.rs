@@ -16,4 +16,4 @@ pub use files::{Extents, Placement};
 pub use pattern::Pattern;
 pub use requests::Requests;
 pub use spec::{ArrivalSpec, BatchSize, OpSpec, PatternSpec, Region, StreamSpec, WhenFull};
-pub use varying::{Between, RateFrom, VaryingSpec};
+pub use varying::{Interpolation, RateFrom, VaryingSpec};

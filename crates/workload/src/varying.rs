@@ -14,7 +14,7 @@ pub struct VaryingSpec {
     pub rates: Vec<RateFrom>,
     /// The rate between two of these times.
     #[serde(default)]
-    pub between: Between,
+    pub between: Interpolation,
     /// Time after which the curve begins again, such as `24 h`. Default: the last rate stays.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period: Option<Nanos>,
@@ -37,7 +37,7 @@ pub struct RateFrom {
 /// The rate between two times at which it is given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Between {
+pub enum Interpolation {
     /// The earlier one, until the next.
     #[default]
     Steps,
@@ -155,7 +155,7 @@ impl Curve {
         let piece = |at: usize| {
             let lasts = ends(at)? - begins(at);
             let next = rate((at + 1) % many);
-            let slope = if spec.between == Between::Linear { (next - rate(at)) / lasts } else { 0.0 };
+            let slope = if spec.between == Interpolation::Linear { (next - rate(at)) / lasts } else { 0.0 };
             Some(Piece { begins: begins(at), lasts, rate: rate(at), slope })
         };
         let pieces: Vec<Piece> = (0..many).filter_map(piece).collect();
@@ -255,7 +255,7 @@ mod tests {
 
     const S: u64 = 1_000_000_000;
 
-    fn curve(rates: &[(u64, f64)], between: Between, period: Option<u64>) -> VaryingSpec {
+    fn curve(rates: &[(u64, f64)], between: Interpolation, period: Option<u64>) -> VaryingSpec {
         let rates = rates.iter().map(|(at, rate)| RateFrom { at: Nanos(at * S), rate: Rate(*rate) });
         VaryingSpec { rates: rates.collect(), between, period: period.map(|s| Nanos(s * S)), scale: 1.0 }
     }
@@ -278,7 +278,7 @@ mod tests {
         let next = spec.rates.get(later).map(|one| (one.at.secs(), one.rate.get()));
         let next = next.or(spec.period.map(|period| (period.secs(), spec.rates[0].rate.get())));
         match (spec.between, next) {
-            (Between::Linear, Some((at, rate))) => {
+            (Interpolation::Linear, Some((at, rate))) => {
                 let share = (t - before.at.secs()) / (at - before.at.secs());
                 spec.scale * (before.rate.get() * (1.0 - share) + rate * share)
             }
@@ -313,30 +313,31 @@ mod tests {
     #[test]
     fn steps_and_lines_repeat_with_their_period() {
         let rates = [(0, 20.0), (8, 0.0), (10, 200.0), (18, 50.0)];
-        for between in [Between::Steps, Between::Linear] {
+        for between in [Interpolation::Steps, Interpolation::Linear] {
             counts_are_those_of_the_rate(&curve(&rates, between, Some(24)), 24, 400);
         }
-        let scaled = VaryingSpec { scale: 0.05, ..curve(&rates, Between::Linear, Some(24)) };
+        let scaled = VaryingSpec { scale: 0.05, ..curve(&rates, Interpolation::Linear, Some(24)) };
         counts_are_those_of_the_rate(&scaled, 24, 8000);
     }
 
     /// Most periods have no request at all: they are passed in one step.
     #[test]
     fn a_rare_rate_passes_whole_periods() {
-        let rare = VaryingSpec { scale: 1e-3, ..curve(&[(0, 5.0), (3, 1.0)], Between::Steps, Some(12)) };
+        let rare =
+            VaryingSpec { scale: 1e-3, ..curve(&[(0, 5.0), (3, 1.0)], Interpolation::Steps, Some(12)) };
         counts_are_those_of_the_rate(&rare, 12, 400_000);
     }
 
     #[test]
     fn without_a_period_the_last_rate_stays() {
-        let ramp = curve(&[(0, 0.0), (10, 3000.0)], Between::Linear, None);
+        let ramp = curve(&[(0, 0.0), (10, 3000.0)], Interpolation::Linear, None);
         counts_are_those_of_the_rate(&ramp, 40, 1);
         assert_eq!((ramp.mean_rate(), ramp.ends(), ramp.length()), (3000.0, None, Nanos(10 * S)));
     }
 
     #[test]
     fn after_a_rate_of_zero_nothing_comes() {
-        let burst = curve(&[(0, 500.0), (10, 0.0)], Between::Steps, None);
+        let burst = curve(&[(0, 500.0), (10, 0.0)], Interpolation::Steps, None);
         let all = arrivals(&burst, NEVER - Nanos(1));
         assert!((4700..5300).contains(&all.len()) && all[all.len() - 1] < Nanos(10 * S), "{}", all.len());
         assert_eq!(burst.ends(), Some(Nanos(10 * S)));
@@ -346,7 +347,7 @@ mod tests {
     /// 20,000).
     #[test]
     fn gaps_are_exponential_in_expected_requests() {
-        let spec = curve(&[(0, 5.0), (4, 50.0), (9, 0.0), (10, 20.0)], Between::Linear, Some(16));
+        let spec = curve(&[(0, 5.0), (4, 50.0), (9, 0.0), (10, 20.0)], Interpolation::Linear, Some(16));
         let fine = 2000;
         let mut sums = vec![0.0];
         for k in 0..16 * fine {
@@ -372,7 +373,7 @@ mod tests {
     #[test]
     fn a_blocked_source_resumes_with_the_rate_of_that_time() {
         for period in [None, Some(30)] {
-            let spec = curve(&[(0, 1.0), (10, 1000.0)], Between::Steps, period);
+            let spec = curve(&[(0, 1.0), (10, 1000.0)], Interpolation::Steps, period);
             let (mut varying, mut draws) = (Varying::new(&spec), RngStream::named(1, "", "").draws());
             let later = if period.is_some() { 75 } else { 15 };
             varying.resume(Nanos(later * S));
@@ -395,7 +396,7 @@ mod tests {
         ) {
             let mut at = 0;
             let points = rates.iter().map(|(lasts, rate)| { at += lasts; (at - lasts, *rate) }).collect::<Vec<_>>();
-            let between = if linear { Between::Linear } else { Between::Steps };
+            let between = if linear { Interpolation::Linear } else { Interpolation::Steps };
             let spec = VaryingSpec { scale, ..curve(&points, between, Some(at)) };
             prop_assume!(spec.problem().is_none());
             let mean = (0..at).map(|second| expected(&spec, second)).sum::<f64>() / at as f64;
@@ -412,20 +413,21 @@ mod tests {
     fn what_is_wrong_is_said() {
         let message =
             |spec: VaryingSpec| spec.problem().map(|(field, message, _)| format!("{field}: {message}"));
-        let steps = |rates: &[(u64, f64)], period| message(curve(rates, Between::Steps, period)).unwrap();
+        let steps =
+            |rates: &[(u64, f64)], period| message(curve(rates, Interpolation::Steps, period)).unwrap();
         assert!(steps(&[(1, 5.0)], None).contains("rates: the first rate begins at 1 s"));
         assert!(
             steps(&[(0, 5.0), (4, 1.0), (4, 2.0)], None).contains("item 3 begins at 4 s, not after the 4 s")
         );
         assert!(steps(&[(0, 5.0), (4, 1.0)], Some(4)).contains("period: a period of 4 s ends before"));
         assert!(steps(&[(0, 0.0), (4, 0.0)], Some(5)).contains("all rates are zero"));
-        assert_eq!(message(curve(&[(0, 5.0)], Between::Steps, None)), None);
+        assert_eq!(message(curve(&[(0, 5.0)], Interpolation::Steps, None)), None);
     }
 
     /// Another machine, compiler or release must give these, or saved seeds lose their meaning.
     #[test]
     fn golden_arrivals() {
-        let spec = curve(&[(0, 5.0), (4, 50.0)], Between::Linear, Some(16));
+        let spec = curve(&[(0, 5.0), (4, 50.0)], Interpolation::Linear, Some(16));
         assert_eq!(arrivals(&spec, Nanos(S))[..4], GOLDEN.map(Nanos));
     }
 

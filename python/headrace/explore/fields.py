@@ -31,6 +31,7 @@ FROM_NOTHING: dict[str, list[float]] = {
     "size": [4096.0 * 4**at for at in range(10)],
     "data rate": [5e6 * at for at in range(21)],
     "frequency": [5.0 * at for at in range(21)],
+    "frequency or zero": [5.0 * at for at in range(21)],
 }
 
 
@@ -41,7 +42,7 @@ class Field:
     place: str
     """As `--set` has it: `system.volume.disks`."""
     kind: str
-    """`time`, `size`, `data rate`, `frequency`, `share`, `whole number`, `number`, or `choice`."""
+    """`time`, `size`, `data rate`, `frequency`, `frequency or zero`, `share`, `whole number`, `number`, or `choice`."""
     stops: tuple[Value, ...]
     """The values that can be chosen; in order, unless it is a `choice`."""
     at: int

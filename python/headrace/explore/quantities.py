@@ -4,15 +4,24 @@ from headrace import _core
 
 BINARY = (("TiB", 2.0**40), ("GiB", 2.0**30), ("MiB", 2.0**20), ("KiB", 2.0**10), ("B", 1.0))
 DECIMAL = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0))
+FREQUENCY = (("/s", 1.0), ("/min", 1 / 60), ("/h", 1 / 3600))
 # For each kind of quantity its units, the largest first, in what its parser returns: ns, bytes, bytes/s, 1/s, 1.
 UNITS: dict[str, tuple[tuple[str, float], ...]] = {
     "time": (("h", 3600e9), ("min", 60e9), ("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)),
     "data rate": (("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3), ("B/s", 1.0)),
-    "frequency": (("/s", 1.0), ("/min", 1 / 60), ("/h", 1 / 3600)),
+    "frequency": FREQUENCY,
+    "frequency or zero": FREQUENCY,
     "share": (("%", 0.01),),
     "size": (*BINARY, *DECIMAL),
 }
-NOTHING = {"time": "0 ms", "data rate": "0 MB/s", "frequency": "0 /s", "share": "0 %", "size": "0 B"}
+NOTHING = {
+    "time": "0 ms",
+    "data rate": "0 MB/s",
+    "frequency": "0 /s",
+    "frequency or zero": "0 /s",
+    "share": "0 %",
+    "size": "0 B",
+}
 
 
 def written(kind: str, number: float) -> str:

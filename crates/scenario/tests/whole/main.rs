@@ -10,6 +10,7 @@ mod every_kind;
 mod extended;
 mod faults;
 mod file_system;
+mod laws;
 mod loops;
 #[path = "../../../storage/tests/whole/near.rs"]
 mod near;
