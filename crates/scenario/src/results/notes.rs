@@ -234,7 +234,7 @@ fn curve(stream: &StreamPlan, outcomes: &[Outcome]) -> Option<String> {
     })
 }
 
-/// That a stream comes faster at times than the bottleneck sustains.
+/// That a stream comes faster at times than the bottleneck sustains, or what is left at the largest rate of a curve.
 fn bursts(plan: &Plan, streams: &[StreamResults], bottleneck: Option<&Bottleneck>) -> Option<String> {
     let of = bottleneck?;
     let (times, name) = of.saturates_at.zip(of.uneven.as_ref())?;
@@ -247,7 +247,12 @@ fn bursts(plan: &Plan, streams: &[StreamResults], bottleneck: Option<&Bottleneck
         }
         _ => return None,
     };
-    let (sustained, at) = (mean * times, if what == "bursts" { "at" } else { "at up to" });
+    let (sustained, is_curve) = (mean * times, stream.curve().is_some());
+    if is_curve && most <= sustained && of.streams.len() == 1 {
+        let (most, left) = (PerSecond(most), sustained / most);
+        return Some(format!("at the largest rate of {name}, {most}, headroom is {left:.2}×"));
+    }
+    let at = if is_curve { "at up to" } else { "at" };
     (most > sustained).then(|| {
         format!(
             "{what} of {name} come {at} {}, more than the {} that {} sustains: queues grow while they last",

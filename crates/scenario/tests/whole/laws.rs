@@ -78,8 +78,7 @@ fn quantiles_of_each_law_are_those_of_the_simulation() {
         let text = clerk(service, &format!("{{poisson: {} /s}}", 600.0 / mean));
         let results = run(&text, &[("run.requests", "4000000")]);
         let quantiles = &results.theory[0].quantiles_ms;
-        for ((share, theory), simulated) in quantiles.iter().zip(&results.streams[0].response.quantiles_ms)
-        {
+        for ((share, theory), simulated) in quantiles.iter().zip(&results.streams[0].response.quantiles_ms) {
             assert_eq!(*share, simulated.share);
             let found = simulated.ms;
             let within = if *share > 0.99 { 0.10 } else { 0.03 };
@@ -203,6 +202,11 @@ fn answers_on_a_curve_say_what_they_cover() {
     ] {
         assert!(whole.notes.iter().any(|found| found.contains(note)), "{note}: {:?}", whole.notes);
     }
+    let evening = curve.replace("150 /s", "80 /s");
+    let fits = run(&clerk("{exponential: 10 ms}", &evening), &[("run.time", "2000 s")]);
+    // 26 % busy at a mean of 26 /s: 80 /s are 80 % busy.
+    let note = "at the largest rate of users, 80 /s, headroom is 1.2";
+    assert!(fits.notes.iter().any(|found| found.starts_with(note)), "{:?}", fits.notes);
     let refused =
         solve(&text, "test.yaml", &[], None, &Progress::default()).expect_err("no formula").rendered();
     assert!(refused.contains("the assumption that fails: requests come at one rate"), "{refused}");
