@@ -189,7 +189,7 @@ fn answers_on_a_curve_say_what_they_cover() {
     let day = "{varying: {rates: [{at: 0 h, rate: 5 /s}, {at: 8 h, rate: 150 /s}, {at: 18 h, rate: 20 /s}], period: 24 h}}";
     let text = clerk("{exponential: 10 ms}", day);
     let early = run(&text, &[("run.requests", "5000")]);
-    let note = "before the period of its rate was over, at 24.00 h; `run.time` makes it longer";
+    let note = "before the period of its rate was over, at 24 h; `run.time` makes it longer";
     assert!(early.notes.iter().any(|found| found.contains(note)), "{:?}", early.notes);
     let curve = "{varying: {rates: [{at: 0 s, rate: 20 /s}, {at: 90 s, rate: 150 /s}], period: 100 s}}";
     let whole = run(&clerk("{exponential: 10 ms}", curve), &[("run.time", "2000 s")]);
@@ -333,11 +333,11 @@ fn what_is_wrong_with_arrivals_is_said() {
         ),
         (
             "{varying: {rates: [{at: 0 s, rate: 1 /s}, {at: 2 h, rate: 5 /s}, {at: 1 h, rate: 1 /s}]}}",
-            "item 3 begins at 60.00 min, not after the 2 h of the one before",
+            "item 3 begins at 60 min, not after the 2 h of the one before",
         ),
         (
             "{varying: {rates: [{at: 0 s, rate: 1 /s}, {at: 2 h, rate: 5 /s}], period: 1 h}}",
-            "a period of 60.00 min ends before the last rate begins, at 2 h",
+            "a period of 60 min ends before the last rate begins, at 2 h",
         ),
     ] {
         let found = refusal(&clerk("1 ms", arrivals));
