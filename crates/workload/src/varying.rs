@@ -50,7 +50,7 @@ const fn one() -> f64 {
 }
 
 impl VaryingSpec {
-    /// Returns the field at fault below this, the reason why it is invalid, and what would do; `None` if it is valid.
+    /// Returns the field at fault below this, the reason why it is invalid, and the fix; `None` if it is valid.
     pub fn problem(&self) -> Option<(&'static str, String, &'static str)> {
         let first = self.rates.first()?;
         if first.at.0 > 0 {

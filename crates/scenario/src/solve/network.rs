@@ -327,7 +327,7 @@ const ARCHIVE: &str = "simulate it: `headrace run` names the bottleneck and its 
 /// Why there is no formula for a rate that varies.
 const VARIES: &str = "requests come at one rate: this one varies with time";
 
-/// Returns what would do for a stream whose rate varies.
+/// Returns the fix for a stream whose rate varies.
 fn one_rate(stream: &StreamPlan) -> String {
     let most = stream.curve().map_or(0.0, |curve| curve.bounds().1);
     format!(

@@ -71,12 +71,12 @@ pub struct TimeProblem {
     pub field: String,
     /// What was found, and the reason why it is invalid.
     pub message: String,
-    /// What would do, if that is known.
+    /// Fix, if one is known.
     pub help: Option<&'static str>,
 }
 
 impl TimeProblem {
-    /// A problem of a field below the time, of which no remedy is known.
+    /// A problem of a field below the time, whose fix is not known.
     pub fn new(field: &str, message: impl Into<String>) -> Self {
         Self { field: field.to_owned(), message: message.into(), help: None }
     }
