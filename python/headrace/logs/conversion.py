@@ -1,12 +1,16 @@
 """A log in another form: the table as Parquet, operations as CSV, or a scenario that replays them."""
 
+import errno
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from headrace.files import as_parquet, whole, write_whole
+import polars as pl
+
+from headrace.files import whole, write_whole
 from headrace.logs import replayed, scenario
 from headrace.logs.reading import Log
+from headrace.logs.rows import Rows
 
 Json = dict[str, Any]
 
@@ -18,15 +22,25 @@ def convert(log: Log, to: str | Path) -> Json:
     Returns the number of rows written, of those left out by reason, of reads by location of their files, and what was
     odd.
     """
-    told: Json = {"rows": log.table.height, "left_out": {}, "locations": {}}
+    told: Json = {"rows": log.rows.height, "left_out": {}, "locations": {}}
     if Path(to).suffix == ".parquet":
-        with whole(to) as part:
-            part.write_bytes(as_parquet(log.table))
+        _parquet(log.rows, to)
     else:
-        made, left_out = replayed.of(log.table)
-        csv = Path(to).with_suffix(".csv")
+        made, csv = replayed.Operations(log.rows), Path(to).with_suffix(".csv")
         if Path(to).suffix == ".yaml":
             write_whole(to, scenario.of(log, made, csv.name, Path(to)))
-        replayed.write(made, csv)
-        told = {"rows": made.height, "left_out": left_out, "locations": replayed.locations(made)}
+        replayed.write(made.batches(), csv)
+        told = {"rows": made.height, "left_out": made.left_out, "locations": made.locations}
     return told | {"skipped": log.skipped, "rules": log.rules, "odd": [asdict(odd) for odd in log.odd]}
+
+
+def _parquet(rows: Rows, to: str | Path) -> None:
+    """Write all rows, sorted by time."""
+    ordered = Rows()
+    for batch in rows.in_order():
+        ordered.add(batch)
+    with whole(to) as part:
+        try:
+            ordered.scan().sink_parquet(part, maintain_order=True)
+        except pl.exceptions.ComputeError as error:  # Of a full disk, it says so.
+            raise OSError(errno.EIO, str(error), str(to)) from None

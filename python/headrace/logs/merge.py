@@ -1,49 +1,123 @@
-"""COND and STAT as one table: which job moved which file, and how long the tape took. Each rule counts what it did.
+"""COND and STAT read together: each transfer has its user, its request, and the tape's time before it.
 
 The key is persona and date. A job's `File transfer` in STAT gives size and time taken, `File staged` the tape's time,
-and COND gives user, request and completion.
+and COND gives user, request and completion. A job ends on the day of its lines in STAT or on the next, so that two days
+are in memory at a time.
 """
+
+from collections import Counter
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
 
 import polars as pl
 
-from headrace.logs import table
+from headrace.logs import naming, table
+from headrace.logs.rows import KEYS, Rows
 
 SLACK_S = 2  # COND has whole seconds, STAT milliseconds, and a job is logged after its transfer.
 INVALID_S = 86300  # A job that ends "before" it starts ran over midnight, unless that makes it longer than this.
+DAY = timedelta(days=1)
 
 
-def merge(cond: pl.DataFrame, stat: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Return the transfers of both logs as one table with `file` named, and what each rule did."""
-    jobs = cond.filter(pl.col("outcome") == "done").with_row_index("of")
-    lines = _assigned(stat.with_row_index("stat_line"), jobs)
-    moved = lines.filter((pl.col("op") != "stage") & (pl.col("outcome") == "done") & pl.col("of").is_not_null())
-    failed = lines.filter((pl.col("outcome") == "failed") & pl.col("of").is_not_null())
-    length = lines.filter(pl.col("outcome") == "len failure")["of"].drop_nulls().unique()
+def merge(rows: Rows, formats: Mapping[str, str]) -> tuple[Rows, dict[str, int]]:
+    """Return the transfers of both logs with `file` named, rows of other logs as they are, and what each rule did.
+
+    `formats` has the format of each file.
+    """
+    of = {name: [Path(file).name for file, form in formats.items() if form == name] for name in ("cond", "stat")}
+    cond, stat, found = Rows(), Rows(), Rows()
+    for part in rows.parts:
+        whole = pl.read_parquet(part.file)
+        cond.add(whole.filter(pl.col("log").is_in(of["cond"])))
+        stat.add(whole.filter(pl.col("log").is_in(of["stat"])))
+        found.add(whole.filter(~pl.col("log").is_in([*of["cond"], *of["stat"]])))
+    records, rules = _records(cond, stat)
+    rules.update(naming.counted(table.empty()))
+    for named in naming.names(records.in_order("asked"), naming.latest_puts(records.in_order("asked"))):
+        rules.update(naming.counted(named))
+        found.add(table.tidy(named))
+    return found, dict(rules)
+
+
+def _records(cond: Rows, stat: Rows) -> tuple[Rows, Counter[str]]:
+    """Return a record for each transfer, and what each rule did."""
+    records, carried, number = Rows(), None, 0
+    rules = _counts(table.empty(), table.empty())
+    for day in _days(cond, stat):
+        of_day = cond.between("ended", day, day + DAY)
+        jobs = _done(of_day, number)
+        number += jobs.height
+        next_jobs = _done(cond.between("ended", day + DAY, day + 2 * DAY), number)
+        said = _assigned(stat.between("ended", day, day + DAY), pl.concat([jobs, next_jobs]))
+        mine = pl.concat([said.clear() if carried is None else carried, said])
+        carried = said.filter(pl.col("of") >= number)
+        mine = mine.filter(pl.col("of") < number)
+        rules.update(_counts(of_day, cond.between("time", day, day + DAY)))
+        rules["lines of STAT without a job: dropped"] += said["of"].null_count()
+        records.add(table.tidy(_of_a_day(jobs, mine, rules)))
+    return records, rules
+
+
+def _days(cond: Rows, stat: Rows) -> list[datetime]:
+    """Return all days on which a job began or ended, or STAT has a line."""
+    keys = [KEYS["ended"], KEYS["time"]]
+    days = [rows.scan().select(day=key.dt.truncate("1d")).unique().collect() for rows in (cond, stat) for key in keys]
+    return pl.concat(days)["day"].unique().sort().to_list()
+
+
+def _done(cond: pl.DataFrame, number: int) -> pl.DataFrame:
+    """Return the jobs that moved a file, numbered."""
+    return cond.filter(pl.col("outcome") == "done").with_row_index("of", number)
+
+
+def _of_a_day(jobs: pl.DataFrame, lines: pl.DataFrame, rules: Counter[str]) -> pl.DataFrame:
+    """Return a record for each transfer of these jobs, and count what each rule did."""
+    moved = lines.filter((pl.col("op") != "stage") & (pl.col("outcome") == "done"))
+    failed = lines.filter(pl.col("outcome") == "failed")
+    length = lines.filter(pl.col("outcome") == "len failure")["of"].unique()
     moved = moved.filter(~pl.col("of").is_in(length.implode()))
-    in_cond = cond.filter(pl.col("outcome") == "len failure").height
-    rules = _rules(cond, jobs, lines, moved, failed) | {"LEN failures: dropped": len(length) + in_cond}
-    records = _records(jobs, moved, lines.filter((pl.col("op") == "stage") & pl.col("of").is_not_null()))
+    again = failed.filter(pl.col("of").is_in(moved["of"].implode())).height
+    records = _joined(jobs, moved, lines.filter(pl.col("op") == "stage"))
     invalid = pl.col("total_s") > INVALID_S
-    rules["times that cannot be (completion before the request): total time left empty"] = records.filter(
-        invalid
-    ).height
-    rules["size 0: taken as 1 byte"] = records.filter(pl.col("bytes") == 0).height
-    records = records.with_columns(
+    heard_of = lines.filter(pl.col("op").fill_null("") != "stage")["of"].n_unique()
+    rules.update({
+        "jobs without a line in STAT: dropped": jobs.height - heard_of,
+        "failures with a successful retry: kept": again,
+        "failures without one: dropped": failed.height - again,
+        "LEN failures: dropped": len(length),
+        "times that cannot be (completion before the request): total time left empty": records.filter(invalid).height,
+        "size 0: taken as 1 byte": records.filter(pl.col("bytes") == 0).height,
+    })  # fmt: skip
+    return records.with_columns(
         total_s=pl.when(~invalid).then("total_s"),
         requested=pl.when(~invalid).then("requested"),
         bytes=pl.col("bytes").clip(1),
     )
-    named = with_files(records)
-    return table.tidy(named).sort("time", maintain_order=True), rules | file_rules(named)
+
+
+def _counts(ended: pl.DataFrame, begun: pl.DataFrame) -> Counter[str]:
+    """Count what is dropped of the jobs that ended on a day, and whose persona is not unique among those that began."""
+    personas = begun.filter(pl.col("outcome") == "done")["job"]
+    return Counter({
+        "jobs in COND": ended.height,
+        "jobs other than put and get: dropped": ended.filter(pl.col("outcome") == "other").height,
+        "jobs whose persona is not unique that day: told apart by their times": int(personas.is_duplicated().sum()),
+        "jobs without a line in STAT: dropped": 0,
+        "lines of STAT without a job: dropped": 0,
+        "failures with a successful retry: kept": 0,
+        "failures without one: dropped": 0,
+        "LEN failures: dropped": ended.filter(pl.col("outcome") == "len failure").height,
+    })  # fmt: skip
 
 
 def _assigned(stat: pl.DataFrame, jobs: pl.DataFrame) -> pl.DataFrame:
     """Give each line of STAT its job: by persona and date where that is one job, else by when the job ran."""
-    ends = pl.col("time") + pl.duration(microseconds=(pl.col("total_s") * 1e6).cast(pl.Int64))
-    dated = jobs.with_columns(day=ends.dt.date(), ends=ends)
+    dated = jobs.with_columns(day=KEYS["ended"].dt.date(), ends=KEYS["ended"])
     key = ["job", "day"]
     alone = dated.filter(pl.len().over(key) == 1).select(*key, pl.col("of").alias("alone"))
-    logged = stat.with_columns(ended=table.ended()).with_columns(day=pl.col("ended").dt.date())
+    logged = stat.sort("time", maintain_order=True).with_row_index("stat_line").with_columns(ended=table.ended())
+    logged = logged.with_columns(day=pl.col("ended").dt.date())
     by_key = logged.join(alone, on=key, how="left", maintain_order="left")
     return by_key.join(_running(logged, dated), on="stat_line", how="left", maintain_order="left").with_columns(
         of=pl.coalesce("alone", "running")
@@ -64,65 +138,10 @@ def _running(lines: pl.DataFrame, jobs: pl.DataFrame) -> pl.DataFrame:
     return within.sort("ends", maintain_order=True).group_by("stat_line").agg(pl.col("running").first())
 
 
-def _rules(
-    cond: pl.DataFrame, jobs: pl.DataFrame, lines: pl.DataFrame, moved: pl.DataFrame, failed: pl.DataFrame
-) -> dict[str, int]:
-    again = failed.filter(pl.col("of").is_in(moved["of"].implode()))
-    days = jobs.select("job", pl.col("time").dt.date().alias("day"))
-    heard_of = lines.filter(pl.col("op").fill_null("") != "stage")["of"].drop_nulls().unique().len()
-    return {
-        "jobs in COND": cond.height,
-        "jobs other than put and get: dropped": cond.filter(pl.col("outcome") == "other").height,
-        "jobs whose persona is not unique that day: told apart by their times": days.filter(
-            days.is_duplicated()
-        ).height,
-        "jobs without a line in STAT: dropped": jobs.height - heard_of,
-        "lines of STAT without a job: dropped": lines["of"].null_count(),
-        "failures with a successful retry: kept": again.height,
-        "failures without one: dropped": failed.height - again.height,
-    }
-
-
-def _records(jobs: pl.DataFrame, moved: pl.DataFrame, staged: pl.DataFrame) -> pl.DataFrame:
+def _joined(jobs: pl.DataFrame, moved: pl.DataFrame, staged: pl.DataFrame) -> pl.DataFrame:
     """Return a record for each transfer: user and times of its job, the tape's time before it."""
     tape = staged.group_by("of").agg(stage_s=pl.col("stage_s").sum())
     asked = jobs.select("of", "user", "requested", "total_s", "log", "line", "job")
     done = moved.select("of", "time", "op", "host", "bytes", "seconds", "outcome")
     joined = done.join(asked, on="of", maintain_order="left").join(tape, on="of", how="left", maintain_order="left")
     return joined.with_columns(staged=pl.col("stage_s").is_not_null())
-
-
-def asked() -> pl.Expr:
-    """Return when each operation was asked for, as far as the log says."""
-    return pl.coalesce("requested", "time")
-
-
-def with_files(records: pl.DataFrame) -> pl.DataFrame:
-    """Name the files of operations whose log has no names, by the paper's rule; sorted by time.
-
-    A put is a new file, and so is what was staged. Any other get is of the latest put of the same size, or of a file
-    that was there from the beginning, one for each size.
-    """
-    order = records.with_columns(asked=asked()).sort("asked", maintain_order=True).with_row_index("row")
-    number = pl.col("row").cast(pl.String).str.zfill(7)
-    new = order.filter(pl.col("op") == "put").select("asked", "bytes", put="f" + number)
-    found = order.join_asof(new, on="asked", by="bytes", check_sortedness=False)
-    there = "p" + pl.col("bytes").cast(pl.String)
-    name = (
-        pl.when(pl.col("op") == "put").then("f" + number)
-        .when(pl.col("staged").fill_null(False)).then("t" + number)
-        .otherwise(pl.coalesce("put", there))
-    )  # fmt: skip
-    return found.with_columns(file=name).drop("put", "row", "asked")
-
-
-def file_rules(named: pl.DataFrame) -> dict[str, int]:
-    """Count what naming the files did."""
-    gets = named.filter(pl.col("op") == "get")
-    first = gets["file"].str.slice(0, 1)
-    return {
-        "puts: a new file each": named.filter(pl.col("op") == "put").height,
-        "staged gets: a new file each, on tape": int((first == "t").sum()),
-        "other gets: the latest put of the same size": int((first == "f").sum()),
-        "other gets: a file that was there before": int((first == "p").sum()),
-    }

@@ -1,11 +1,14 @@
 """Logs as one table: which format they are in, what cannot be read, and what is odd about the rest."""
 
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
+from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 import polars as pl
 
@@ -14,6 +17,7 @@ from headrace.logs import lines, table
 from headrace.logs.faults import Fault, Faults
 from headrace.logs.formats import BY_NAME, Format, named
 from headrace.logs.merge import merge
+from headrace.logs.rows import Rows
 
 LOOKED_AT = 200  # Number of lines from which the format is detected.
 
@@ -32,13 +36,18 @@ class Odd:
 class Log:
     """One or more logs, read."""
 
-    table: pl.DataFrame
+    rows: Rows
     formats: dict[str, str]  # Of each file.
     skipped: dict[str, int] = field(default_factory=dict)
     odd: list[Odd] = field(default_factory=list)
     rules: dict[str, int] = field(default_factory=dict)  # Of merging COND and STAT, where that was done.
     largest: int | None = None  # The largest file that the system could hold, bytes.
     rounded: bool = False  # Whether FTP's rounded times are among these.
+
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        """The whole log in memory, sorted by time."""
+        return pl.concat([table.empty(), *self.rows.in_order("time")])
 
 
 def read(
@@ -55,22 +64,28 @@ def read(
     column of a CSV file holds what. `largest` is the size in bytes beyond which a file is odd; by default that of the
     system whose format it is. Raises `ScenarioError` with every bad line's place, unless `skip_bad`.
     """
-    faults, odd, frames, formats, rounded = Faults(), list[Odd](), [table.empty()], dict[str, str](), False
+    faults, odd, rows, formats, rounded = Faults(), list[Odd](), Rows(), dict[str, str](), False
     limit = largest
     for file in _within(files):
         form = _format(file, format, columns)
-        found = _read_one(file, form, faults)
         limit = form.largest if largest is None else largest
-        odd += [*_backwards(found, form), *_sizes(found, limit)]
-        frames.append(found)
+        seen = [Backwards(form), Sizes(limit)]
+        for part in _parsed(file, form, faults):
+            rows.add(part)
+            for one in seen:
+                one.look(part)
+        odd += [found for one in seen for found in one.found()]
         formats[str(file)] = form.name
         rounded |= form.rounded
     if not skip_bad:
         faults.refuse()
-    whole, rules = _merged(pl.concat(frames).sort("time", maintain_order=True), formats)
-    if whole.is_empty():
+    if {"cond", "stat"} <= set(formats.values()):
+        rows, rules = merge(rows, formats)
+    else:
+        rules = {}
+    if not rows.height:
         raise refusal(files[0], f"{files[0]} has no line that can be read", "name a log that is not empty")
-    return Log(whole, formats, dict(faults.counts), odd, rules, limit, rounded)
+    return Log(rows, formats, dict(faults.counts), odd, rules, limit, rounded)
 
 
 def _within(files: Sequence[str | Path]) -> list[Path]:
@@ -84,17 +99,6 @@ def _within(files: Sequence[str | Path]) -> list[Path]:
             raise refusal(file, f"{file} is a folder without files", "name the logs, or a folder that holds them")
         found += inner
     return found
-
-
-def _merged(whole: pl.DataFrame, formats: Mapping[str, str]) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Merge COND and STAT where both are there; lines of other logs stay as they are."""
-    if not {"cond", "stat"} <= set(formats.values()):
-        return whole, {}
-    of = {name: [Path(file).name for file, form in formats.items() if form == name] for name in ("cond", "stat")}
-    cond, stat = (whole.filter(pl.col("log").is_in(of[name])) for name in ("cond", "stat"))
-    found, rules = merge(cond, stat)
-    rest = whole.filter(~pl.col("log").is_in([*of["cond"], *of["stat"]]))
-    return pl.concat([found, rest]).sort("time", maintain_order=True), rules
 
 
 def _format(file: Path, given: str | None, columns: Mapping[str, str] | None) -> Format:
@@ -118,18 +122,32 @@ def _recognised(file: Path, head: pl.DataFrame) -> Format:
     return best
 
 
-def _read_one(file: Path, form: Format, faults: Faults) -> pl.DataFrame:
-    day, frames = day_of(file), [table.empty()]
+def _parsed(file: Path, form: Format, faults: Faults) -> Iterator[pl.DataFrame]:
+    """Yield the good lines of a file as rows; note the others."""
+    day = day_of(file)
     if form.needs_day and day is None:
         raise refusal(
             file, f"{file} has times without a date, and no date in its name", "name it with its day: `cond.980505`"
         )
-    for part in lines.read(file):
-        parsed = form.parse(part, day)
+    for parsed in ahead(lambda part: form.parse(part, day), lines.read(file)):
         _note(parsed.filter(pl.col("reason").is_not_null()), str(file), form, faults)
         good = parsed.filter(pl.col("reason").is_null())
-        frames.append(good.select(table.SCHEMA.names()).with_columns(log=pl.lit(file.name)))
-    return pl.concat(frames)
+        yield good.select(table.SCHEMA.names()).with_columns(log=pl.lit(file.name))
+
+
+T, U = TypeVar("T"), TypeVar("U")
+
+
+def ahead(how: Callable[[T], U], items: Iterable[T], workers: int = 2) -> Iterator[U]:
+    """Yield what `how` makes of each item, in order, working on the next ones meanwhile."""
+    with ThreadPoolExecutor(workers) as pool:
+        made: deque[Future[U]] = deque()
+        for item in items:
+            made.append(pool.submit(how, item))
+            if len(made) > workers:
+                yield made.popleft().result()
+        while made:
+            yield made.popleft().result()
 
 
 def _note(bad: pl.DataFrame, file: str, form: Format, faults: Faults) -> None:
@@ -155,28 +173,58 @@ def day_of(file: Path) -> date | None:
     return found
 
 
-def _backwards(found: pl.DataFrame, form: Format) -> list[Odd]:
-    """Find lines whose logged time is before that of the line above."""
-    logged = table.ended() if form.stamped_at_end and not form.needs_day else pl.col("time")
-    if form.needs_day:
-        logged = pl.col("time") + pl.duration(microseconds=(pl.col("total_s") * 1e6).cast(pl.Int64))
-    steps = found.with_columns(step=logged.diff().dt.total_microseconds() / 1e6).filter(pl.col("step") < -0.001)
-    most = f"by up to {-steps['step'].min():,.3f} s" if len(steps) else ""  # type: ignore[operator]
-    return _odd(steps, "the clock runs backwards", f"{most}; concurrency around these lines is unreliable")
+class Backwards:
+    """Counts lines whose logged time is before that of the line above."""
+
+    def __init__(self, form: Format) -> None:
+        logged = table.ended() if form.stamped_at_end and not form.needs_day else pl.col("time")
+        self.logged = table.after(pl.col("time"), pl.col("total_s")) if form.needs_day else logged
+        self.above: datetime | None = None
+        self.count, self.most, self.first = 0, 0.0, ""
+
+    def look(self, part: pl.DataFrame) -> None:
+        """Count those of the next lines of a file."""
+        logged = part.select("log", "line", logged=self.logged)
+        above = pl.col("logged").shift(1, fill_value=self.above)
+        steps = logged.with_columns(step=(pl.col("logged") - above).dt.total_microseconds() / 1e6)
+        back = steps.filter(pl.col("step") < -0.001)
+        self.first = self.first or _place(back)
+        self.count += back.height
+        self.most = max(self.most, -(back["step"].min() or 0.0))  # type: ignore[operator]
+        self.above = logged["logged"][-1] if logged.height else self.above
+
+    def found(self) -> list[Odd]:
+        """Return them."""
+        note = f"by up to {self.most:,.3f} s; concurrency around these lines is unreliable"
+        return [Odd("the clock runs backwards", self.count, self.first, note)] if self.count else []
 
 
-def _sizes(found: pl.DataFrame, largest: int | None) -> list[Odd]:
-    none = _odd(
-        found.filter(pl.col("bytes") == 0), "size 0", "kept; `logs convert` to .csv or .yaml writes them as 1 byte"
-    )
-    if largest is None:
-        return none
-    note = f"larger than {largest:,} bytes, the most that the system can hold; residual delays leave them out"
-    return none + _odd(found.filter(pl.col("bytes") > largest), "file over the maximum", note)
+class Sizes:
+    """Counts files without bytes, and those larger than the system can hold."""
+
+    def __init__(self, largest: int | None) -> None:
+        self.odd = {"size 0": pl.col("bytes") == 0}
+        self.notes = {"size 0": "kept; `logs convert` to .csv or .yaml writes them as 1 byte"}
+        if largest is not None:
+            self.odd["file over the maximum"] = pl.col("bytes") > largest
+            said = f"larger than {largest:,} bytes, the most that the system can hold; residual delays leave them out"
+            self.notes["file over the maximum"] = said
+        self.counts, self.first = Counter[str](), dict[str, str]()
+
+    def look(self, part: pl.DataFrame) -> None:
+        """Count those of the next lines of a file."""
+        for what, where in self.odd.items():
+            rows = part.filter(where)
+            self.counts[what] += rows.height
+            self.first[what] = self.first.get(what) or _place(rows)
+
+    def found(self) -> list[Odd]:
+        """Return them."""
+        return [
+            Odd(what, self.counts[what], self.first[what], self.notes[what]) for what in self.odd if self.counts[what]
+        ]
 
 
-def _odd(rows: pl.DataFrame, what: str, note: str) -> list[Odd]:
-    if rows.is_empty():
-        return []
-    first = rows.row(0, named=True)
-    return [Odd(what, len(rows), f"{first['log']}, line {first['line']}", note)]
+def _place(rows: pl.DataFrame) -> str:
+    """Return where the first of these rows is in its log; empty without rows."""
+    return "" if rows.is_empty() else f"{rows['log'][0]}, line {rows['line'][0]}"

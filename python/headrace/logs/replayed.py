@@ -1,11 +1,16 @@
-"""The file operations that a simulation replays: a CSV file, or a frame of the same columns."""
+"""The file operations that a simulation replays: a CSV file with a line for each."""
 
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from headrace.files import whole
-from headrace.logs.merge import asked, with_files
+from headrace.logs import naming
+from headrace.logs.rows import KEYS, Rows
 
 # `bytes` is what is moved, at least 1, and `file_bytes` the size of the file, a column only where they differ;
 # `staged` is 1 where a file was read from tape, 0 where it was on disk, and empty where the log does not say;
@@ -15,36 +20,98 @@ WITH_SIZES = (*COLUMNS, "file_bytes")
 REPLAYED = ("get", "put", "stage", "delete", "session")
 
 
-def of(table: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Return a log's table as operations, and how many lines were left out or changed, by reason.
+IS_SESSION, IS_GET = pl.col("op") == "session", pl.col("op") == "get"
+IS_PURGE = pl.col("op").eq("purge") & pl.col("outcome").eq("done")
+KEPT = pl.col("op").is_in(REPLAYED) & (pl.col("outcome") == "done")
+SIZE = pl.coalesce("file_bytes", "bytes")
+# A put, or what comes from tape, is the whole file.
+MOVED = pl.when(IS_GET).then("bytes").otherwise(SIZE).fill_null(1).clip(1)
+OF_FILE = pl.when(IS_GET).then(SIZE.clip(1))
 
-    `time_s` counts from the first operation.
-    """
-    known, is_session = table, pl.col("op") == "session"
-    is_purge = pl.col("op").eq("purge") & pl.col("outcome").eq("done")
-    kept = known.filter(pl.col("op").is_in(REPLAYED) & (pl.col("outcome") == "done"))
-    counts = {
-        "failed": known.filter(pl.col("outcome") == "failed").height,
-        "purge of a copy: the archive purges by itself": known.filter(is_purge).height,
-        "no operation on a file": known.filter(
-            (pl.col("outcome") == "other") | (pl.col("outcome").eq("done") & ~pl.col("op").is_in(REPLAYED) & ~is_purge)
-        ).height,
-        "size 0 or unknown: written as 1 byte": kept.filter((pl.col("bytes").fill_null(0) < 1) & ~is_session).height,
-    }
-    named = with_files(kept) if kept["file"].null_count() else kept
-    size = pl.coalesce("file_bytes", "bytes")
-    since = (asked() - asked().min()).dt.total_microseconds() / 1e6
-    made = named.sort(asked(), maintain_order=True).with_columns(
-        time_s=since,
-        # A put, or what comes from tape, is the whole file.
-        bytes=pl.when(pl.col("op") == "get").then("bytes").otherwise(size).fill_null(1).clip(1),
-        file_bytes=pl.when(pl.col("op") == "get").then(size.clip(1)),
-        staged=from_tape(),
-        measured_s=pl.when(~is_session).then(_response()),
-        drive_s=pl.when(is_session).then("seconds"),
-    )
-    is_partial = made.filter(pl.col("bytes") != pl.col("file_bytes")).height > 0
-    return made.select(WITH_SIZES if is_partial else COLUMNS), counts
+
+@dataclass(frozen=True)
+class Operations:
+    """The operations of a log's rows, which are read again each time."""
+
+    rows: Rows
+
+    def batches(self) -> Iterator[pl.DataFrame]:
+        """Yield the operations, sorted by when they were asked for; `time_s` counts from the first."""
+        columns = [*COLUMNS, "file_bytes"] if self.has_parts else COLUMNS
+        for batch in self._named():
+            since = (KEYS["asked"] - pl.lit(self.first, pl.Datetime("us"))).dt.total_microseconds() / 1e6
+            yield batch.with_columns(
+                time_s=since,
+                bytes=MOVED,
+                file_bytes=OF_FILE,
+                staged=from_tape(),
+                measured_s=pl.when(~IS_SESSION).then(_response()),
+                drive_s=pl.when(IS_SESSION).then("seconds"),
+            ).select(columns)
+
+    def _named(self) -> Iterator[pl.DataFrame]:
+        kept = (batch.filter(KEPT) for batch in self.rows.in_order("asked"))
+        if not self._kept(pl.col("file").is_null().any()):
+            return kept
+        narrow = ["time", "requested", "op", "bytes", "outcome"]
+        puts = naming.latest_puts(batch.filter(KEPT) for batch in self.rows.in_order("asked", narrow))
+        return naming.names(kept, puts)
+
+    def _kept(self, *what: pl.Expr) -> Any:
+        """Return something of all operations."""
+        row = (
+            self.rows.scan().filter(KEPT).select(*(one.alias(str(at)) for at, one in enumerate(what))).collect().row(0)
+        )
+        return row if len(what) > 1 else row[0]
+
+    @cached_property
+    def first(self) -> Any:
+        """When the first was asked for; `None` without any."""
+        return self._kept(KEYS["asked"].min())
+
+    @cached_property
+    def has_parts(self) -> bool:
+        """True if some gets move a part of their file."""
+        return bool(self._kept((IS_GET & (MOVED != OF_FILE)).any()))
+
+    @cached_property
+    def ops(self) -> set[str]:
+        """The kinds of operations."""
+        return set(self._kept(pl.col("op").unique().implode()))
+
+    @cached_property
+    def height(self) -> int:
+        """The number of operations."""
+        return int(self._kept(pl.len()))
+
+    @cached_property
+    def file_bytes(self) -> int:
+        """The bytes of all files, each as often as it is used."""
+        return int(self._kept(pl.coalesce(OF_FILE, MOVED).sum()))
+
+    @cached_property
+    def left_out(self) -> dict[str, int]:
+        """The number of lines that were left out or changed, by reason."""
+        known = pl.col("op").is_in(REPLAYED)
+        rules = {
+            "failed": pl.col("outcome") == "failed",
+            "purge of a copy: the archive purges by itself": IS_PURGE,
+            "no operation on a file": (pl.col("outcome") == "other")
+            | (pl.col("outcome").eq("done") & ~known & ~IS_PURGE),
+            "size 0 or unknown: written as 1 byte": KEPT & (pl.col("bytes").fill_null(0) < 1) & ~IS_SESSION,
+        }
+        counts = self.rows.scan().select(rule.fill_null(False).sum().alias(name) for name, rule in rules.items())
+        return dict(counts.collect().row(0, named=True))
+
+    @cached_property
+    def locations(self) -> dict[str, int]:
+        """The number of reads whose file was on tape, and of those for which the log does not say."""
+        reads = pl.col("op").is_in(["get", "stage"])
+        on_tape, unknown = self._kept((reads & from_tape()).sum(), (reads & from_tape().is_null()).sum())
+        return {
+            "gets and stages of files on tape": on_tape,
+            "gets of files whose location the log does not give: `unseen` of the scenario decides": unknown,
+        }
 
 
 def from_tape() -> pl.Expr:
@@ -53,15 +120,6 @@ def from_tape() -> pl.Expr:
     Otherwise what the log says; null where it says nothing.
     """
     return pl.when((pl.col("op") == "stage") | pl.col("stage_s").is_not_null()).then(True).otherwise("staged")
-
-
-def locations(operations: pl.DataFrame) -> dict[str, int]:
-    """Return the number of reads whose file was on tape, and of those for which the log does not say."""
-    staged = operations.filter(pl.col("op").is_in(["get", "stage"]))["staged"]
-    return {
-        "gets and stages of files on tape": int(staged.sum()),
-        "gets of files whose location the log does not give: `unseen` of the scenario decides": staged.null_count(),
-    }
 
 
 def _response() -> pl.Expr:
@@ -74,18 +132,19 @@ def _response() -> pl.Expr:
     return pl.max_horizontal("total_s", parts)
 
 
-def write(operations: pl.DataFrame, file: str | Path, *, synthetic: bool = False) -> None:
+def write(batches: Iterable[pl.DataFrame], file: str | Path, *, synthetic: bool = False) -> None:
     """Write operations as CSV: whole, or not at all. Synthetic ones have a column that says so.
 
     A name that a spreadsheet would run is written behind a `'`, wherever it stands, so that it remains one name.
     """
-    missing = [pl.lit(None, pl.Float64).alias(name) for name in COLUMNS if name not in operations.columns]
-    marked = [pl.lit(1).alias("synthetic")] if synthetic else []
-    columns = WITH_SIZES if "file_bytes" in operations.columns else COLUMNS
-    frame = operations.with_columns(missing).with_columns(pl.col("staged").cast(pl.Int8)).select(*columns, *marked)
-    names = [_as_text(name) for name, kind in frame.schema.items() if kind == pl.String]
     with whole(file) as part, part.open("wb") as out:
-        frame.with_columns(names).write_csv(out, float_precision=6)
+        for at, batch in enumerate(batches):
+            missing = [pl.lit(None, pl.Float64).alias(name) for name in COLUMNS if name not in batch.columns]
+            marked = [pl.lit(1).alias("synthetic")] if synthetic else []
+            columns = WITH_SIZES if "file_bytes" in batch.columns else COLUMNS
+            frame = batch.with_columns(missing).with_columns(pl.col("staged").cast(pl.Int8)).select(*columns, *marked)
+            names = [_as_text(name) for name, kind in frame.schema.items() if kind == pl.String]
+            frame.with_columns(names).write_csv(out, include_header=at == 0, float_precision=6)
 
 
 def _as_text(column: str) -> pl.Expr:

@@ -9,18 +9,20 @@ from headrace.errors import refusal
 from headrace.logs.analysis import analyse
 from headrace.logs.analysis.concurrency import concurrency
 from headrace.logs.reading import Log
+from headrace.logs.replayed import Operations
+from headrace.logs.rows import KEYS
 
 Json = dict[str, Any]
 
 FREE = 10  # The pool holds this many times what the log moves: nothing has to be purged.
 
 
-def of(log: Log, operations: pl.DataFrame, csv: str, file: Path) -> str:
+def of(log: Log, operations: Operations, csv: str, file: Path) -> str:
     """Return the scenario as YAML text; `csv` is the file of operations beside it.
 
     Raises `ScenarioError` where the log has no transfers from which a rate can be found.
     """
-    if set(operations["op"]) == {"session"}:
+    if operations.ops == {"session"}:
         return _of_sessions(log, csv)
     found = analyse(log)
     lines = [(op, fit) for op, fit in found["fits"].items() if fit["rate_bytes_per_s"]]
@@ -31,9 +33,7 @@ def of(log: Log, operations: pl.DataFrame, csv: str, file: Path) -> str:
         raise refusal(file, f"no latency and rate can be found in {', '.join(log.formats)}", help_)
     rate = max(float(fit["rate_bytes_per_s"]["value"]) for _, fit in lines)
     latency = "".join(f"{op}_latency: {max(fit['latency_s']['value'], 0):.3f} s, " for op, fit in lines)
-    size = "file_bytes" if "file_bytes" in operations.columns else "bytes"
-    moved = int(operations.select(pl.coalesce(size, "bytes").sum()).item())
-    most = found["transfers"]["most"]
+    moved, most = operations.file_bytes, found["transfers"]["most"]
     return "\n".join([
         f"# How long do the operations of {_names(log)} take?",
         "#",
@@ -54,7 +54,7 @@ def of(log: Log, operations: pl.DataFrame, csv: str, file: Path) -> str:
 
 
 def _of_sessions(log: Log, csv: str) -> str:
-    together = concurrency(log.table.sort("time"))
+    together = concurrency(_narrow(log, "seconds", pl.lit(True), pl.col("time")))
     return "\n".join([
         f"# How long do the sessions of {_names(log)} wait for a drive?",
         "#",
@@ -85,13 +85,17 @@ def _volume(moved: int, chains: int) -> int:
 
 def _load(log: Log) -> float:
     """Return the least time that the tape took, s."""
-    times = log.table["stage_s"].drop_nulls()
-    return float(times.min()) if len(times) else 60.0  # type: ignore[arg-type]
+    least = log.rows.scan().select(pl.col("stage_s").min()).collect().item()
+    return 60.0 if least is None else float(least)
 
 
 def _drives(log: Log) -> int:
     """Return how many files were staged at once at most."""
-    begin = pl.coalesce("requested", "time")
-    staged = log.table.filter(pl.col("stage_s").is_not_null()).with_columns(time=begin, seconds="stage_s").sort("time")
-    together = concurrency(staged)
+    together = concurrency(_narrow(log, "stage_s", pl.col("stage_s").is_not_null(), KEYS["asked"]))
     return together["most"] if together else 1
+
+
+def _narrow(log: Log, seconds: str, where: pl.Expr, begin: pl.Expr) -> pl.DataFrame:
+    """Return when some operations began and how long they took, by time."""
+    batches = log.rows.in_order("time", ["time", "requested", seconds])
+    return pl.concat(batch.filter(where).select(time=begin, seconds=seconds) for batch in batches).sort("time")

@@ -36,6 +36,11 @@ def empty() -> pl.DataFrame:
     return pl.DataFrame(schema=SCHEMA)
 
 
+def after(time: pl.Expr, seconds: pl.Expr) -> pl.Expr:
+    """Return the time so many seconds later, to the microsecond."""
+    return time + pl.duration(microseconds=(seconds * 1e6).round().cast(pl.Int64))
+
+
 def ended() -> pl.Expr:
     """Return when each operation ended."""
-    return pl.col("time") + pl.duration(microseconds=(pl.col("seconds").fill_null(0) * 1e6).round().cast(pl.Int64))
+    return after(pl.col("time"), pl.col("seconds").fill_null(0))

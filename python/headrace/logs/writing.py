@@ -39,7 +39,7 @@ def write(
     file = Path(folder) / name
     Path(folder).mkdir(parents=True, exist_ok=True)
     if to == "operations":
-        write_operations(_with_response(made), file.with_name(f"{name}.csv"), synthetic=True)
+        write_operations([_with_response(made)], file.with_name(f"{name}.csv"), synthetic=True)
         return [file.with_name(f"{name}.csv")]
     if to == "parquet":
         with whole(file.with_name(f"{name}.parquet")) as part:

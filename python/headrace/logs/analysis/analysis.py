@@ -3,10 +3,12 @@
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from headrace.logs.analysis import filters
-from headrace.logs.analysis.concurrency import alone, concurrency
+from headrace.logs.analysis.concurrency import alone, concurrency, ends_of
 from headrace.logs.analysis.days import daily, durations
 from headrace.logs.analysis.delays import delays
 from headrace.logs.analysis.envelope import envelope, fit
@@ -36,29 +38,32 @@ def analyse(
     the fit; `break_s` is the break between two branches of the tape's time.
     """
     strata, blocks = strata or STRATA, blocks or BLOCKS
-    table = _with_alone(log.table)
-    kept, told = filters.passed(table, filters.of_transfers(rounded=log.rounded))
-    lasting = table.filter((pl.col("outcome") == "done") & pl.col("seconds").is_not_null())
+    rows, rules = log.rows.scan(), filters.of_transfers(rounded=log.rounded)
+    moved = _transfers(log)
+    together = concurrency(moved.filter(pl.col("outcome") == "done"))
+    kept = moved.filter(filters.kept(rules)).select("op", "bytes", "seconds", "alone")
+    del moved  # A log may be long.
     fits = {op: _fit(kept.filter(pl.col("op") == op), strata[op], fit_up_to) for op in ("put", "get")}
     known = {op: found for op, found in fits.items() if found}
     delayed, outliers = filters.passed(kept, filters.of_delays(log.largest))
+    first, last = rows.select(pl.col("time").min(), pl.col("time").max().alias("last")).collect().row(0)
     return {
         "files": [{"name": name, "format": form} for name, form in log.formats.items()],
-        "lines": table.height,
-        "from": _iso(table["time"].min()),
-        "to": _iso(table["time"].max()),
+        "lines": log.rows.height,
+        "from": _iso(first),
+        "to": _iso(last),
         "skipped": log.skipped,
         "odd": [asdict(odd) for odd in log.odd],
         "rules": log.rules,
-        "days": daily(table, kept),
-        "durations": durations(table),
-        "filters": [asdict(one) for one in told],
+        "days": daily(rows, filters.kept(rules)),
+        "durations": durations(rows),
+        "filters": [asdict(one) for one in filters.removed(rows, rules)],
         "outliers": [asdict(one) for one in outliers],
-        "transfers": concurrency(lasting.filter(pl.col("op").is_in(["get", "put"]))),
-        "sessions": _sessions(lasting.filter(pl.col("op") == "session")),
+        "transfers": together,
+        "sessions": _sessions(_lasting_sessions(log)),
         "fits": known,
         "delays": {op: delays(delayed.filter(pl.col("op") == op), found, blocks[op]) for op, found in known.items()},
-        "staging": staging(lasting.filter(pl.col("stage_s").is_not_null())["stage_s"].to_numpy(), break_s),
+        "staging": staging(_stagings(log), break_s),
     }
 
 
@@ -66,14 +71,39 @@ def _iso(time: Any) -> str | None:
     return None if time is None else str(time.isoformat())
 
 
-def _with_alone(table: pl.DataFrame) -> pl.DataFrame:
-    """Add whether a transfer met no other transfer, of either kind, kept or not."""
-    numbered = table.with_row_index("row")
-    moved = numbered.filter(pl.col("op").is_in(["get", "put"]) & pl.col("seconds").is_not_null())
-    if moved.is_empty():
-        return numbered.with_columns(alone=pl.lit(False))
-    free = moved.filter(alone(moved))["row"]
-    return numbered.with_columns(alone=pl.col("row").is_in(free.implode()))
+def _transfers(log: Log) -> pl.DataFrame:
+    """Return gets and puts with a time taken, by time, and whether each met no other, kept or not."""
+    batches = log.rows.in_order("time", ["time", "op", "bytes", "seconds", "outcome"])
+    chosen = pl.col("op").is_in(["get", "put"]) & pl.col("seconds").is_not_null()
+    narrow = (
+        batch.filter(chosen).with_columns(pl.col("op").cast(OPS), pl.col("outcome").cast(OUTCOMES)) for batch in batches
+    )
+    moved = pl.concat([pl.DataFrame(schema=TRANSFERS), *narrow])
+    return moved.with_columns(alone(moved).alias("alone") if moved.height else pl.lit(False).alias("alone"))
+
+
+# One byte for each word: a long log has many.
+OPS, OUTCOMES = pl.Enum(["get", "put"]), pl.Enum(["done", "failed", "len failure", "other"])
+TRANSFERS = pl.Schema(
+    {"time": pl.Datetime("us"), "op": OPS, "bytes": pl.Int64, "seconds": pl.Float64, "outcome": OUTCOMES}
+)
+
+
+def _lasting_sessions(log: Log) -> pl.DataFrame:
+    """Return sessions with a time taken, by time; numbers stand for the names of cartridges."""
+    batches = log.rows.in_order("time", ["time", "op", "file", "seconds", "outcome"])
+    chosen = (pl.col("op") == "session") & (pl.col("outcome") == "done") & pl.col("seconds").is_not_null()
+    lasting = (batch.filter(chosen).select("time", pl.col("file").hash(), "seconds") for batch in batches)
+    return pl.concat(
+        [pl.DataFrame(schema={"time": pl.Datetime("us"), "file": pl.UInt64, "seconds": pl.Float64}), *lasting]
+    )
+
+
+def _stagings(log: Log) -> NDArray[np.float64]:
+    """Return how long the tape took for each file that was staged, in the order of time."""
+    batches = log.rows.in_order("time", ["time", "stage_s", "seconds", "outcome"])
+    chosen = (pl.col("outcome") == "done") & pl.col("seconds").is_not_null() & pl.col("stage_s").is_not_null()
+    return np.concatenate([np.zeros(0), *(batch.filter(chosen)["stage_s"].to_numpy() for batch in batches)])
 
 
 def _fit(rows: pl.DataFrame, stratum: int, up_to: int | None) -> Json | None:
@@ -92,19 +122,28 @@ def _sessions(rows: pl.DataFrame) -> Json | None:
     found = concurrency(rows)
     if found is None:
         return None
-    ends = (pl.col("time") + pl.duration(microseconds=(pl.col("seconds") * 1e6).cast(pl.Int64))).shift(1)
-    since = (pl.col("time") - ends).over("file").dt.total_microseconds() / 1e6
-    gaps = rows.with_columns(since=since)
-    short = gaps.filter(pl.col("seconds") <= SHORT_S)
+    since = _since(rows)
+    short = rows["seconds"].to_numpy() <= SHORT_S
     return found | {
         "cartridges": rows["file"].n_unique(),
         "per_hour": rows.height / (_span(rows) / 3600) if _span(rows) else None,
         "offered": float(rows["seconds"].sum()) / _span(rows) if _span(rows) else None,
-        "short": short.height,
-        "short_after_another": short.filter(pl.col("since") <= DEFERRED_S).height,
-        "overlapping": gaps.filter(pl.col("since") < 0).height,
-        "again_within": [[limit, gaps.filter(pl.col("since") <= limit).height] for limit in AGAIN_S],
+        "short": int(short.sum()),
+        "short_after_another": int((short & (since <= DEFERRED_S)).sum()),
+        "overlapping": int((since < 0).sum()),
+        "again_within": [[limit, int((since <= limit).sum())] for limit in AGAIN_S],
     }
+
+
+def _since(rows: pl.DataFrame) -> NDArray[np.float64]:
+    """Return the seconds since the end of the cartridge's session before; infinite where there is none."""
+    begin, end = ends_of(rows)
+    file = rows["file"].to_numpy()
+    order = np.argsort(file, kind="stable")
+    same = file[order][1:] == file[order][:-1]
+    since = np.full(len(rows), np.inf)
+    since[order[1:][same]] = (begin[order][1:] - end[order][:-1])[same]
+    return since
 
 
 def _span(rows: pl.DataFrame) -> float:

@@ -1,5 +1,6 @@
 """Concurrency: number of operations in progress over time."""
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,11 @@ from headrace.logs import table
 Json = dict[str, Any]
 
 BINS = 240
+BLOCK = 1 << 19  # Beginnings that are counted at once.
+Floats = NDArray[np.float64]
 
 
-def ends_of(rows: pl.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def ends_of(rows: pl.DataFrame) -> tuple[Floats, Floats]:
     """Return when each operation began and ended, in seconds since the first; rows are sorted by time."""
     first = rows["time"].min()
     whole = rows.select(
@@ -39,35 +42,50 @@ def concurrency(rows: pl.DataFrame) -> Json | None:
     if rows.is_empty():
         return None
     begin, end = ends_of(rows)
-    span = float(end.max() - begin.min())
+    taken = float((end - begin).sum())
+    end = np.sort(end)
+    span = float(end[-1] - begin[0])
     if span <= 0:
         return None
-    at = np.concatenate([begin, end])
-    step = np.concatenate([np.ones(len(begin)), -np.ones(len(end))])
-    order = np.lexsort((step, at))  # At one instant what ends does so first.
-    at, level = at[order], np.cumsum(step[order])
-    level = np.maximum(level, 0)  # What takes no time ends before it begins.
-    lasting = np.diff(at, append=at[-1])
-    most = int(level.max())
-    shares = np.bincount(level.astype(np.int64), weights=lasting, minlength=most + 1) / span
-    met = np.searchsorted(begin, begin, side="right") - np.searchsorted(np.sort(end), begin, side="right")
+    most, met_most = _most(begin, end)
+    edges = np.linspace(0, span, BINS + 1)
+    shares, peaks = _levels(begin, end, edges, most)
     return {
         "operations": len(rows),
         "most": most,
-        "began_at_most": int((met >= most).sum()),
-        "mean": float((end - begin).sum() / span),
+        "began_at_most": met_most,
+        "mean": taken / span,
         "span_s": span,
-        "share_of_time": [[at, float(share)] for at, share in enumerate(shares)],
-        "over_time": _over_time(at, level, span),
+        "share_of_time": [[at, float(share)] for at, share in enumerate(shares / span)],
+        "over_time": [[float(edge), float(peak)] for edge, peak in zip(edges[1:], peaks, strict=True)],
     }
 
 
-def _over_time(at: NDArray[np.float64], level: NDArray[np.float64], span: float) -> list[list[float]]:
-    """Return the most at once in each of equal intervals, by the interval's end."""
-    edges = np.linspace(0, span, BINS + 1)
-    first = np.searchsorted(at, edges, side="right") - 1  # What went on when the interval began.
-    found = []
-    for number in range(BINS):
-        within = level[max(first[number], 0) : max(first[number + 1], first[number]) + 1]
-        found.append([float(edges[number + 1]), float(within.max())])
-    return found
+def _most(begin: Floats, end: Floats) -> tuple[int, int]:
+    """Return the most operations at once, and how many began when that many went on; both times are sorted."""
+    counts: Counter[int] = Counter()
+    for at in range(0, len(begin), BLOCK):
+        block = begin[at : at + BLOCK]
+        met = np.searchsorted(begin, block, side="right") - np.searchsorted(end, block, side="right")
+        counts.update(dict(zip(*(one.tolist() for one in np.unique(met, return_counts=True)), strict=True)))
+    most = max(counts)
+    return most, counts[most]
+
+
+def _levels(begin: Floats, end: Floats, edges: Floats, most: int) -> tuple[Floats, Floats]:
+    """Return for how long each number of operations went on, and the most in each interval; both times are sorted."""
+    cuts = np.unique(np.concatenate([edges, begin[::BLOCK]]))
+    begun, ended = (np.searchsorted(times, cuts, side="right") for times in (begin, end))
+    within = np.searchsorted(edges, cuts, side="right") - 1
+    lasting, peaks = np.zeros(most + 1), np.zeros(len(edges) - 1)
+    for one in range(len(cuts) - 1):
+        ups, downs = begin[begun[one] : begun[one + 1]], end[ended[one] : ended[one + 1]]
+        at = np.concatenate([ups, downs])
+        step = np.concatenate([np.ones(len(ups), np.int64), np.full(len(downs), -1)])
+        order = np.lexsort((step, at))  # At one instant what ends does so first.
+        level = np.concatenate([[0], np.cumsum(step[order])]) + begun[one] - ended[one]
+        level = np.maximum(level, 0)  # What takes no time ends before it begins.
+        since = np.diff(np.concatenate([[cuts[one]], at[order], [cuts[one + 1]]]))
+        lasting += np.bincount(level, weights=since, minlength=most + 1)
+        peaks[within[one]] = max(peaks[within[one]], level.max())
+    return lasting, peaks

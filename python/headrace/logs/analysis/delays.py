@@ -2,7 +2,9 @@
 
 from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 Json = dict[str, Any]
 
@@ -12,14 +14,20 @@ def delays(rows: pl.DataFrame, fit: Json, block: int) -> list[Json]:
 
     The last block counts if it is at least half full.
     """
-    ideal = fit["latency_s"]["value"] + pl.col("bytes") * fit["slope_s_per_byte"]["value"]
-    order = rows.with_columns(delay=pl.col("seconds") - ideal).sort("bytes", maintain_order=True)
-    parts = order.with_columns(part=pl.int_range(pl.len()) // block).filter(pl.len().over("part") * 2 >= block)
-    found = parts.group_by("part", maintain_order=True).agg(
-        transfers=pl.len(),
-        mean_bytes=pl.col("bytes").mean(),
-        ideal_s=ideal.mean(),
-        mean_s=pl.col("delay").mean(),
-        p99_s=pl.col("delay").quantile(0.99, "linear"),
-    )
-    return found.drop("part").to_dicts()
+    size, taken = rows["bytes"].to_numpy(), rows["seconds"].to_numpy()
+    order = np.argsort(size, kind="stable")
+    size, taken = size[order], taken[order]
+    starts = [at for at in range(0, len(size), block) if 2 * len(size[at : at + block]) >= block]
+    return [_block(size[at : at + block], taken[at : at + block], fit) for at in starts]
+
+
+def _block(size: NDArray[np.int64], taken: NDArray[np.float64], fit: Json) -> Json:
+    ideal = fit["latency_s"]["value"] + size * fit["slope_s_per_byte"]["value"]
+    delay = taken - ideal
+    return {
+        "transfers": len(size),
+        "mean_bytes": float(size.mean()),
+        "ideal_s": float(ideal.mean()),
+        "mean_s": float(delay.mean()),
+        "p99_s": float(np.quantile(delay, 0.99)),
+    }

@@ -16,10 +16,12 @@ FEWEST = 3  # A line through fewer points has no error.
 
 def envelope(rows: pl.DataFrame, stratum: int) -> pl.DataFrame:
     """Return the fastest transfer of each stratum, sorted by size; the last counts if at least half full."""
-    order = rows.select("bytes", "seconds").sort("bytes", "seconds", maintain_order=True)
-    parts = order.with_columns(part=pl.int_range(pl.len()) // stratum)
-    whole = parts.filter(pl.len().over("part") * 2 >= stratum)
-    return whole.sort("seconds", maintain_order=True).group_by("part").first().sort("part").select("bytes", "seconds")
+    size, taken = rows["bytes"].to_numpy(), rows["seconds"].to_numpy()
+    order = np.lexsort((taken, size))
+    size, taken = size[order], taken[order]
+    starts = [at for at in range(0, len(size), stratum) if 2 * len(size[at : at + stratum]) >= stratum]
+    fastest = np.array([at + int(taken[at : at + stratum].argmin()) for at in starts], dtype=np.int64)
+    return pl.DataFrame({"bytes": size[fastest], "seconds": taken[fastest]})
 
 
 def fit(points: pl.DataFrame) -> Json | None:

@@ -21,13 +21,27 @@ class Removed:
 
 def passed(table: pl.DataFrame, rules: dict[str, pl.Expr]) -> tuple[pl.DataFrame, list[Removed]]:
     """Return the rows that every rule keeps, and what each removed; a rule is true where a row is removed."""
-    told = []
-    for rule, wrong in rules.items():
-        left = table.filter(~wrong.fill_null(True))
-        size = int(left["bytes"].sum())
-        told.append(Removed(rule, table.height - left.height, int(table["bytes"].sum()) - size, left.height, size))
-        table = left
-    return table, told
+    return table.filter(kept(rules)), removed(table.lazy(), rules)
+
+
+def kept(rules: dict[str, pl.Expr]) -> pl.Expr:
+    """Return true for rows that every rule keeps."""
+    return ~pl.any_horizontal(*(wrong.fill_null(True) for wrong in rules.values()))
+
+
+def removed(table: pl.LazyFrame, rules: dict[str, pl.Expr]) -> list[Removed]:
+    """Return what each rule removed of the rows that those before it left."""
+    names = list(rules)
+    left = [kept({one: rules[one] for one in names[: count + 1]}) for count in range(len(names))]
+    rows = table.select(pl.len(), *(one.sum().alias(str(at)) for at, one in enumerate(left)))
+    sizes = table.select(
+        pl.col("bytes").sum(), *(pl.col("bytes").filter(one).sum().alias(str(at)) for at, one in enumerate(left))
+    )
+    steps = list(zip(rows.collect().row(0), sizes.collect().row(0), strict=True))
+    return [
+        Removed(name, before[0] - after[0], before[1] - after[1], *after)
+        for name, before, after in zip(names, steps, steps[1:], strict=False)
+    ]
 
 
 def of_transfers(*, rounded: bool) -> dict[str, pl.Expr]:
