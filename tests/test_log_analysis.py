@@ -21,6 +21,7 @@ from headrace.logs import description
 from headrace.logs.analysis import concurrency, filters, staging
 from headrace.logs.analysis.envelope import envelope, fit
 from headrace.logs.analysis.mixture import fitted, truncated_mean
+from headrace.reports import logs as reports
 
 Json = dict[str, Any]
 
@@ -328,3 +329,25 @@ def test_days_are_those_of_the_log(found: Json) -> None:
     assert [day["day"] for day in found["days"]] == [str(date(1998, 5, 1) + timedelta(days=at)) for at in range(14)]
     assert sum(day["puts"] for day in found["days"]) == 24441
     assert sum(day["staged"] for day in found["days"]) == 999
+
+
+def test_on_80_columns_no_percentile_is_left_out(headrace: Run, made: list[Path]) -> None:
+    ran = headrace("logs", "analyse", *made, columns=80)
+    assert ran.returncode == 0, ran.stderr
+    assert "left out:" not in ran.stdout
+    shown = {line.split()[0] for line in ran.stdout.splitlines() if line.strip()}
+    assert {"min", "p1", "p5", "p10", "p50", "p90", "p95", "p99", "max"} <= shown
+    assert max(map(len, ran.stdout.splitlines())) <= 80
+
+
+def test_a_long_log_is_shown_by_months_and_a_choice_of_blocks(found: Json) -> None:
+    day, block = found["days"][0], found["delays"]["put"][0]
+    many = [day | {"day": str(date(2024, 1, 1) + timedelta(days=at))} for at in range(100)]
+    blocks = [block | {"mean_bytes": float(at)} for at in range(1000)]
+    tables = reports.shown(found | {"days": many, "delays": {"put": blocks}})
+    columns, rows = tables["by month"]
+    assert columns[0] == "month"
+    assert [row[0] for row in rows] == ["2024-01", "2024-02", "2024-03", "2024-04"]
+    assert rows[0][1] == f"{31 * day['puts']:,}"
+    _, shown = tables["delay of puts beyond that, by size (40 of 1,000 blocks)"]
+    assert (len(shown), shown[0][0], shown[-1][0]) == (40, "0 B", "999 B")

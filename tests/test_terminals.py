@@ -125,3 +125,13 @@ def test_a_reader_that_leaves_early_costs_no_report(tmp_path: Path) -> None:
         running.stdout.close()
         running.wait()
     assert "</html>" in report.read_text()
+
+
+def test_a_page_that_cannot_be_written_costs_no_answer(tmp_path: Path) -> None:
+    program = [str(Path(sys.executable).with_name("headrace")), "run", str(ROOT / "examples" / "queue-depth.yaml")]
+    options = ["--set", "run.requests=2000", "--report", "/dev/full"]
+    ran = subprocess.run([*program, *options], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert ran.returncode == 2
+    assert "Bottleneck:" in ran.stdout
+    assert "/dev/full cannot be written" in ran.stderr
+    assert "Traceback" not in ran.stderr

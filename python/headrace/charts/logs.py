@@ -10,6 +10,8 @@ from headrace.charts.style import IN_DECIMAL, SERIES, colours, log_scale, styled
 
 Json = dict[str, Any]
 
+MOST = 1000  # Points drawn: more lie on each other.
+
 SIZES = altair.Axis(labelExpr=IN_DECIMAL, labelOverlap="greedy", labelSeparation=8)
 PLAIN = altair.Axis(labelOverlap="greedy", labelSeparation=6, format="~g")
 
@@ -30,6 +32,7 @@ def days(of: list[Json]) -> ChartType:
 def envelope(fit: Json) -> ChartType:
     """Draw the fastest of each stratum by size, and the line."""
     points = [(size, taken) for size, taken in fit["points"] if size > 0 and taken > 0]
+    points = points[:: -(-len(points) // MOST) or 1]
     latency, slope = fit["latency_s"]["value"], fit["slope_s_per_byte"]["value"]
     line = [(size, latency + slope * size) for size in _between(points) if latency + slope * size > 0]
     x = altair.X("x:Q", title="size", scale=log_scale(size for size, _ in points), axis=SIZES)

@@ -149,18 +149,34 @@ def write_page(report: Report, file: Path) -> None:
     write(lambda path: page.write(report, path, command=command()), file)
 
 
+@contextmanager
+def page_first(report: Callable[[], Report], page: Path | None) -> Iterator[None]:
+    """Write the page, if one is asked for, before the block prints the answer.
+
+    So a reader that leaves early, such as `head`, costs no report; a page that cannot be written costs no answer.
+    """
+    from headrace.view.pages import page as pages  # noqa: PLC0415 - pages take longer to load than --help may
+
+    failed = None
+    try:
+        if page:
+            pages.write(report(), page, command=command())
+    except OSError as error:
+        failed = error
+    yield
+    if page and failed:
+        cannot_write(failed, page)
+
+
 def show(found: object, report: Report, page: Path | None, *, as_json: bool) -> None:
     """Print what was found as JSON or as its report, and write the page if one is asked for."""
     from headrace.view.terminal import report as terminal  # noqa: PLC0415 - rich takes longer to load than --help may
 
-    try:
+    with page_first(lambda: report, page):
         if as_json:
             print(json.dumps(found, indent=2))
         else:
             terminal.show(report)
-    finally:  # A reader that leaves early, such as `head`, costs no report.
-        if page:
-            write_page(report, page)
 
 
 def write(how: Callable[[Path], object], file: Path) -> None:

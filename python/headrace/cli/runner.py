@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, TypeVar
 import typer
 
 from headrace._core import ScenarioError
-from headrace.cli.options import INTERRUPTED, command, exit_where_lost, refuse, telling_losses, write_page
+from headrace.cli.options import INTERRUPTED, command, exit_where_lost, page_first, refuse, telling_losses
 from headrace.experiment import design, engines, precision, rounds
 from headrace.experiment.task import Record
 from headrace.report import Report
@@ -137,11 +137,8 @@ def answered(
 
 
 def _tell(found: Found, tell: Callable[[Found], None], shown: Callable[[Found], Report], page: Path | None) -> None:
-    try:
+    with page_first(lambda: shown(found), page):
         tell(found)
-    finally:  # A reader that leaves early, such as `head`, costs no report.
-        if page:
-            write_page(shown(found), page)
 
 
 Follow = Callable[[rounds.Watch | None], rounds.Watch | None]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headrace._core import ScenarioError
-from headrace.cli.options import AsJson, LivePage, ReportFile, refuse, write_page
+from headrace.cli.options import AsJson, LivePage, ReportFile, page_first, refuse
 from headrace.cli.runner import served
 
 if TYPE_CHECKING:
@@ -59,13 +59,12 @@ def study_run(
             if record and not small:
                 study.record(found[-1])
         end(found[-1])
-    if as_json:
-        print(json.dumps(found if name == "all" else found[0], indent=2))
-    else:
-        for told in found:
-            terminal.show(reports.report(told))
-    if report:
-        write_page(reports.overview(found) if name == "all" else reports.report(found[0]), report)
+    with page_first(lambda: reports.overview(found) if name == "all" else reports.report(found[0]), report):
+        if as_json:
+            print(json.dumps(found if name == "all" else found[0], indent=2))
+        else:
+            for told in found:
+                terminal.show(reports.report(told))
     if not all(map(study.stands, found)):
         raise typer.Exit(1)
 

@@ -159,9 +159,13 @@ def _field(name: str, form: str) -> Callable[[Json], str]:
     return lambda found: format(found[name], form)
 
 
+MOST_DAYS = 62  # A longer log is shown by months.
+
+
 def days(found: Json) -> LogRows:
-    """Return each day as columns and rows; columns without a number in them are left out."""
-    taken = _unit(day["mean_s"] for day in found["days"])
+    """Return each day, or each month of a long log, as columns and rows; columns without a number are left out."""
+    of_days = found["days"] if len(found["days"]) <= MOST_DAYS else _months(found["days"])
+    taken = _unit(day["mean_s"] for day in of_days)
     mean = f"mean, {taken.name}"
     columns: dict[str, Callable[[Json], str]] = {
         **{name: _field(name, ",") for name in ("puts", "gets", "staged", "sessions", "failed")},
@@ -171,19 +175,32 @@ def days(found: Json) -> LogRows:
         "of the bytes": lambda day: f"{day['kept_bytes'] / day['bytes']:.0%}" if day["bytes"] else "—",
     }
     of = {"moved": "bytes", mean: "mean_s", "of the bytes": "bytes"}
-    shown = [name for name in columns if any(day[of.get(name, name)] for day in found["days"])]
-    return ["day", *shown], [[day["day"], *(columns[name](day) for name in shown)] for day in found["days"]]
+    shown = [name for name in columns if any(day[of.get(name, name)] for day in of_days)]
+    head = "day" if of_days is found["days"] else "month"
+    return [head, *shown], [[day["day"], *(columns[name](day) for name in shown)] for day in of_days]
+
+
+def _months(days: list[Json]) -> list[Json]:
+    """Return the sums of each month; a mean time taken is of days alone."""
+    months: dict[str, Json] = {}
+    for day in days:
+        month = months.setdefault(day["day"][:7], {"day": day["day"][:7], "mean_s": None})
+        month |= {name: month.get(name, 0) + day[name] for name in day if name not in ("day", "mean_s")}
+    return list(months.values())
+
+
+SPREAD = ("count", "mean", "sd", "min", "p1", "p5", "p10", "p50", "p90", "p95", "p99", "max")
 
 
 def durations(found: Json) -> LogRows:
-    """Return times taken by kind of operation as columns and rows."""
-    names = ["mean", "sd", "min", "p1", "p5", "p10", "p50", "p90", "p95", "p99", "max"]
+    """Return times taken, a column for each kind of operation: all percentiles fit a narrow terminal."""
     of = _unit(one["p99_s"] for one in found["durations"])
-    rows = [
-        [one["what"], f"{one['count']:,}", *(_short(of, one[f"{name}_s"]) for name in names)]
-        for one in found["durations"]
-    ]
-    return [f"taken, {of.name}", "count", *names], rows
+    rows = [[name, *(_spread_of(one, name, of) for one in found["durations"])] for name in SPREAD]
+    return [f"taken, {of.name}", *(one["what"] for one in found["durations"])], rows if found["durations"] else []
+
+
+def _spread_of(one: Json, name: str, of: Unit) -> str:
+    return f"{one['count']:,}" if name == "count" else _short(of, one[f"{name}_s"])
 
 
 def _unit(seconds: Iterable[float | None]) -> Unit:
@@ -300,7 +317,7 @@ def _p(value: float) -> str:
 def delays(found: Json, op: str) -> LogRows:
     """Return residual delays by size as columns and rows."""
     headings = {"ideal_s": "ideal", "mean_s": "mean delay", "p99_s": "p99 of delay"}
-    blocks = found["delays"].get(op, [])
+    blocks = _thinned(found["delays"].get(op, []))
     units = {name: _unit(one[name] for one in blocks) for name in headings}
     rows = [
         [
@@ -311,6 +328,21 @@ def delays(found: Json, op: str) -> LogRows:
         for one in blocks
     ]
     return ["mean size", "transfers", *(f"{headings[name]}, {of.name}" for name, of in units.items())], rows
+
+
+MOST_BLOCKS = 40
+
+
+def _thinned(blocks: list[Json]) -> list[Json]:
+    """Return at most `MOST_BLOCKS`, evenly chosen, with the first and the last; `--json` has all."""
+    if len(blocks) <= MOST_BLOCKS:
+        return blocks
+    return [blocks[round(at * (len(blocks) - 1) / (MOST_BLOCKS - 1))] for at in range(MOST_BLOCKS)]
+
+
+def _of_all(found: Json, op: str) -> str:
+    count = len(found["delays"].get(op, []))
+    return f" ({MOST_BLOCKS} of {count:,} blocks)" if count > MOST_BLOCKS else ""
 
 
 def laws(found: Json) -> LogRows:
@@ -342,7 +374,7 @@ def tape(found: Json) -> LogRows:
 def shown(found: Json) -> dict[str, LogRows]:
     """Return the tables that there is something for, by their titles."""
     every = {
-        "by day": days(found),
+        "by day" if len(found["days"]) <= MOST_DAYS else "by month": days(found),
         "times taken": durations(found),
         "sessions": drives(found),
         "COND and STAT merged": rules(found),
@@ -350,8 +382,8 @@ def shown(found: Json) -> dict[str, LogRows]:
         "time = latency + size / rate, through the fastest of each stratum": regressions(found)
         if found["fits"]
         else ([], []),
-        "delay of puts beyond that, by size": delays(found, "put"),
-        "delay of gets beyond that, by size": delays(found, "get"),
+        f"delay of puts beyond that, by size{_of_all(found, 'put')}": delays(found, "put"),
+        f"delay of gets beyond that, by size{_of_all(found, 'get')}": delays(found, "get"),
         "how long the tape takes": laws(found) if found["staging"] else ([], []),
         "quantiles of that": tape(found) if found["staging"] else ([], []),
     }

@@ -38,36 +38,47 @@ class Mixture:
         return np.asarray(self.floor - self.means[which] * np.log1p(-dice.random(count)))
 
 
-def fitted(x: Floats, floor: float, count: int, start: Mixture | None = None, steps: int = STEPS) -> Mixture:
-    """Return the maximum-likelihood mixture of exponential times with as many components as `start`."""
+def fitted(
+    x: Floats, floor: float, count: int, start: Mixture | None = None, steps: int = STEPS, times: Floats | None = None
+) -> Mixture:
+    """Return the maximum-likelihood mixture of exponential times with as many components as `start`.
+
+    `times` says how often each of `x`, which is sorted, was found; by default once.
+    """
+    many = np.ones(len(x)) if times is None else times
     beyond = np.maximum(x - floor, LEAST_MEAN_S / 2)
-    found = start or _first(beyond, floor, count)
+    found = start or _first(beyond, many, floor, count)
     before = -np.inf
     for _ in range(steps):
-        parts = found.shares / found.means * np.exp(-beyond[:, None] / found.means)
-        whole = np.maximum(parts.sum(axis=1), 1e-300)
-        weights = parts / whole[:, None]
-        of = np.maximum(weights.sum(axis=0), 1e-9)
-        means = np.maximum(weights.T @ beyond / of, LEAST_MEAN_S)
+        parts = np.exp(beyond / -found.means[:, None])
+        parts *= (found.shares / found.means)[:, None]
+        whole = np.maximum(parts.sum(axis=0), 1e-300)
+        parts *= many / whole
+        of = np.maximum(parts.sum(axis=1), 1e-9)
+        means = np.maximum(parts @ beyond / of, LEAST_MEAN_S)
         found = Mixture(floor, of / of.sum(), means)
-        likelihood = float(np.log(whole).sum())
-        if likelihood - before < GAIN * len(x):
+        likelihood = float(many @ np.log(whole))
+        if likelihood - before < GAIN * many.sum():
             break
         before = likelihood
     order = np.argsort(found.means)
     return Mixture(floor, found.shares[order], found.means[order])
 
 
-def _first(beyond: Floats, floor: float, count: int) -> Mixture:
+def _first(beyond: Floats, many: Floats, floor: float, count: int) -> Mixture:
     """Return where the search begins: as many parts of the sorted times."""
-    parts = np.array_split(np.sort(beyond), count)
+    order = np.argsort(beyond, kind="stable")
+    parts = np.array_split(np.repeat(beyond[order], many[order].astype(np.int64)), count)
     means = np.maximum([float(part.mean()) if len(part) else 1.0 for part in parts], LEAST_MEAN_S)
     return Mixture(floor, np.full(count, 1 / count), means)
 
 
-def truncated_mean(x: Floats, width: float) -> float:
-    """Return the mean of the exponential time cut off at `width` that most likely gave these: at most 1,000 widths."""
-    target = float(x.mean()) if len(x) else 0.0
+def truncated_mean(x: Floats, width: float, times: Floats | None = None) -> float:
+    """Return the mean of the exponential time cut off at `width` that most likely gave these: at most 1,000 widths.
+
+    `times` says how often each of them was found; by default once.
+    """
+    target = float(np.average(x, weights=times)) if len(x) else 0.0
     most = 1000 * width
 
     def excess(mean: float) -> float:

@@ -89,6 +89,29 @@ def staging(times: Floats, break_s: float | None = None) -> Json | None:
     return found | {"verdict": _verdict(best, papers, measured), "cdf": _curves(x, laws, told, best, papers)}
 
 
+@dataclass(frozen=True)
+class Times:
+    """Sorted times: each once, and how often it was found. Whole seconds are few."""
+
+    x: Floats
+    many: Floats
+
+    @staticmethod
+    def of(x: Floats) -> "Times":
+        """Return these times, in any order."""
+        values, counts = np.unique(x, return_counts=True)
+        return Times(values, counts.astype(np.float64))
+
+    def where(self, chosen: NDArray[np.bool_]) -> "Times":
+        """Return some of the times."""
+        return Times(self.x[chosen], self.many[chosen])
+
+    @property
+    def count(self) -> float:
+        """The number of times."""
+        return float(self.many.sum())
+
+
 def _break(x: Floats, floor: float) -> float | None:
     """Return the most likely break between two branches; None where no time lies far enough from both ends."""
     low, high = np.quantile(x, [0.05, 0.95])
@@ -96,28 +119,32 @@ def _break(x: Floats, floor: float) -> float | None:
     tried = tried[:: -(-len(tried) // BREAKS)] if len(tried) else tried
     if not len(tried):
         return None
+    times = Times.of(x)
     # Two exponential times above it: with one, the break would go where the tail begins.
-    return float(max(tried, key=lambda cut: _likelihood(_branches(x, floor, float(cut), 2, steps=60), x)))
+    return float(max(tried, key=lambda cut: _likelihood(_branches(times, floor, float(cut), 2, steps=60), times)))
 
 
 def _laws(x: Floats, floor: float, cut: float | None) -> list[Law]:
     """Return all laws that are tried."""
-    plain = [_plain(x, floor, count) for count in (1, 2, 3)]
+    times = Times.of(x)
+    plain = [_plain(times, floor, count) for count in (1, 2, 3)]
     if cut is None or not ((x < cut).any() and (x >= cut).any()) or cut <= floor:
         return plain
-    return [_branches(x, floor, cut, count) for count in (1, 2, 3)] + plain
+    return [_branches(times, floor, cut, count) for count in (1, 2, 3)] + plain
 
 
-def _plain(x: Floats, floor: float, count: int, start: Law | None = None) -> Law:
+def _plain(times: Times, floor: float, count: int, start: Law | None = None) -> Law:
     name = _counted(count)
-    return Law(name, floor, 0.0, 1.0, fitted(x, floor, count, start.above if start else None))
+    found = fitted(times.x, floor, count, start.above if start else None, times=times.many)
+    return Law(name, floor, 0.0, 1.0, found)
 
 
-def _branches(x: Floats, floor: float, cut: float, count: int, start: Law | None = None, steps: int = STEPS) -> Law:
-    below, above = x[x < cut], x[x >= cut]
+def _branches(times: Times, floor: float, cut: float, count: int, start: Law | None = None, steps: int = STEPS) -> Law:
+    below, above = times.where(times.x < cut), times.where(times.x >= cut)
     name = f"2 branches, {_counted(count)} above"
-    share, mean = len(below) / len(x), truncated_mean(below - floor, cut - floor)
-    return Law(name, floor, share, mean, fitted(above, cut, count, start.above if start else None, steps))
+    share, mean = below.count / times.count, truncated_mean(below.x - floor, cut - floor, below.many)
+    mixture = fitted(above.x, cut, count, start.above if start else None, steps, above.many)
+    return Law(name, floor, share, mean, mixture)
 
 
 def _counted(count: int) -> str:
@@ -126,15 +153,15 @@ def _counted(count: int) -> str:
 
 def _again(law: Law, x: Floats) -> Law:
     """Fit the same law to other times."""
-    count = len(law.above.shares)
+    count, times = len(law.above.shares), Times.of(x)
     if not law.share:
-        return _plain(x, law.floor, count, law)
+        return _plain(times, law.floor, count, law)
     both = (x < law.above.floor).any() and (x >= law.above.floor).any()
-    return _branches(x, law.floor, law.above.floor, count, law) if both else law
+    return _branches(times, law.floor, law.above.floor, count, law) if both else law
 
 
-def _likelihood(law: Law, x: Floats) -> float:
-    return float(np.log(np.maximum(law.density(x), 1e-300)).sum())
+def _likelihood(law: Law, times: Times) -> float:
+    return float(times.many @ np.log(np.maximum(law.density(times.x), 1e-300)))
 
 
 def _distance(law: Law, x: Floats, whole: bool) -> float:
@@ -154,7 +181,7 @@ def _told(law: Law, x: Floats, whole: bool) -> Json:
     for share, mean in zip(law.above.shares, law.above.means, strict=True):
         part = {"share": float(share) * (1 - law.share), "from_s": law.above.floor, "to_s": None}
         parts.append(part | {"mean_s": float(mean)})
-    likelihood = _likelihood(law, middle)
+    likelihood = _likelihood(law, Times.of(middle))
     grid = np.sort(law.draw(np.random.Generator(np.random.PCG64(2)), 200_000))
     return {
         "law": law.name,

@@ -139,23 +139,29 @@ def _wrong(where: dict[str, tuple[str, float]]) -> dict[str, tuple[pl.Expr, str]
 
 
 def _splitter(delimiter: str, columns: list[str], header: str) -> Split:
+    numbers = [str(at) for at in range(len(columns))]
+    names = {f"cell {name}": str(at) for at, name in enumerate(columns)}
+
     def split(lines: pl.DataFrame) -> pl.DataFrame:
         lines = lines.filter(pl.col("text") != header)
-        rows = [_cells(text, delimiter) for text in lines["text"]]
-        whole = [len(row) == len(columns) for row in rows]
-        cells = {
-            f"cell {name}": pl.Series(
-                [row[at] if good else None for row, good in zip(rows, whole, strict=True)], dtype=pl.String
-            )
-            for at, name in enumerate(columns)
-        }
-        return lines.with_columns(is_line=pl.Series(whole, dtype=pl.Boolean), **cells)
+        is_quoted = pl.col("text").str.contains('"', literal=True)
+        parts = pl.col("text").str.split_exact(delimiter, len(columns)).struct.rename_fields([*numbers, "beyond"])
+        plain = lines.filter(~is_quoted).with_columns(parts.alias("parts")).unnest("parts")
+        is_line = pl.col(numbers[-1]).is_not_null() & pl.col("beyond").is_null()
+        quoted = lines.filter(is_quoted)
+        rows = [_cells(text, delimiter) for text in quoted["text"]]
+        good = pl.Series([len(row) == len(columns) for row in rows], dtype=pl.Boolean)
+        cells = [row if len(row) == len(columns) else [None] * len(columns) for row in rows]
+        read = pl.DataFrame(cells, schema=dict.fromkeys(numbers, pl.String), orient="row")
+        quoted = pl.concat([quoted.with_columns(is_line=good), read], how="horizontal")
+        both = pl.concat([plain.with_columns(is_line=is_line).select(quoted.columns), quoted])
+        return both.sort("line").with_columns(pl.col(at).alias(name) for name, at in names.items()).drop(numbers)
 
     return split
 
 
-def _cells(text: str, delimiter: str) -> list[str]:
+def _cells(text: str, delimiter: str) -> list[str | None]:
     try:
-        return next(csv.reader([text], delimiter=delimiter), [])
+        return list(next(csv.reader([text], delimiter=delimiter), []))
     except csv.Error:
         return []
