@@ -354,8 +354,8 @@ def test_transfers_share_a_chain_as_a_fluid_does() -> None:
     import numpy as np
 
     of = description.Transfers(put_latency=0, get_latency=0, rate=10.0, shared=10.0, user_limit=2)
-    none = np.zeros(3)
-    start, end = share_out(np.array([0.0, 1.0, 1.5]), ["a", "a", "a"], none, np.array([20, 20, 20]), of)
+    none, user = np.zeros(3), np.array([7, 7, 7])
+    start, end = share_out(np.array([0.0, 1.0, 1.5]), user, none, np.array([20, 20, 20]), of)
     # Two share from 1 s on; the first ends at 3 s with 10 + 10, then the third starts, and each gets half again.
     assert start.tolist() == [0.0, 1.0, 3.0]
     assert end.tolist() == pytest.approx([3.0, 5.0, 6.0])

@@ -26,7 +26,8 @@ Format = Annotated[
     typer.Option(
         "--format",
         metavar="FORMAT",
-        help="Format of the files: transfers (UniTree's NFT/FTP log), cond, stat, dcache, cartridges, csv. "
+        help="Format of the files: transfers (UniTree's NFT/FTP log), cond, stat, dcache, cartridges, cta, enstore, "
+        "inventory, csv. "
         "[default: detected]",
         show_default=False,
     ),

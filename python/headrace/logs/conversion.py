@@ -1,16 +1,13 @@
 """A log in another form: the table as Parquet, operations as CSV, or a scenario that replays them."""
 
-import errno
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
-from headrace.files import whole, write_whole
+from headrace.files import write_whole
 from headrace.logs import replayed, scenario
 from headrace.logs.reading import Log
-from headrace.logs.rows import Rows
+from headrace.logs.rows import write_parquet
 
 Json = dict[str, Any]
 
@@ -24,7 +21,7 @@ def convert(log: Log, to: str | Path) -> Json:
     """
     told: Json = {"rows": log.rows.height, "left_out": {}, "locations": {}}
     if Path(to).suffix == ".parquet":
-        _parquet(log.rows, to)
+        write_parquet(log.rows.in_order(), to)
     else:
         made, csv = replayed.Operations(log.rows), Path(to).with_suffix(".csv")
         if Path(to).suffix == ".yaml":
@@ -32,15 +29,3 @@ def convert(log: Log, to: str | Path) -> Json:
         replayed.write(made.batches(), csv)
         told = {"rows": made.height, "left_out": made.left_out, "locations": made.locations}
     return told | {"skipped": log.skipped, "rules": log.rules, "odd": [asdict(odd) for odd in log.odd]}
-
-
-def _parquet(rows: Rows, to: str | Path) -> None:
-    """Write all rows, sorted by time."""
-    ordered = Rows()
-    for batch in rows.in_order():
-        ordered.add(batch)
-    with whole(to) as part:
-        try:
-            ordered.scan().sink_parquet(part, maintain_order=True)
-        except pl.exceptions.ComputeError as error:  # Of a full disk, it says so.
-            raise OSError(errno.EIO, str(error), str(to)) from None

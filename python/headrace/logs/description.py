@@ -1,11 +1,14 @@
 """Description of a synthetic log: a YAML document, checked field by field."""
 
-from dataclasses import MISSING, dataclass, field, fields
+import csv
+from dataclasses import MISSING, dataclass, field, fields, replace
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
 
+import numpy as np
 import yaml
+from numpy.typing import NDArray
 
 from headrace import _core
 from headrace.errors import read_text, refusal
@@ -14,20 +17,58 @@ FOLDER = Path(__file__).parent / "descriptions"
 MOST_FILES = 10**8
 
 
+Floats = NDArray[np.float64]
+
 # Numbers with a unit, by the name of their kind.
 Size = Annotated[float, "size"]  # Bytes.
 Time = Annotated[float, "time"]  # Seconds.
 Rate = Annotated[float, "data rate"]  # Bytes per second.
 Share = Annotated[float, "share"]  # From 0 to 1.
+Text = Annotated[str, "text"]  # A file, or the name of a column.
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """A measured histogram of sizes: a CSV file with the least size of each bin, in bytes, and its number of files."""
+
+    file: Text
+    from_: Text = "from"  # The column of the least sizes.
+    count: Text = "count"
+
+    def bins(self) -> tuple[Floats, Floats]:
+        """Return the ends of the bins (the last one doubles), and the share of files below each.
+
+        Raises `ValueError` where the file is no histogram.
+        """
+        try:
+            rows = list(csv.DictReader(Path(self.file).read_text(encoding="utf-8").splitlines()))
+            found = sorted((float(row[self.from_]), float(row[self.count])) for row in rows)
+        except KeyError as missing:
+            has = ", ".join(rows[0]) if rows else "nothing"
+            raise ValueError(f"{self.file} has no column {missing}; it has {has}") from None
+        except (OSError, TypeError, ValueError, csv.Error) as error:
+            raise ValueError(f"{self.file} is no histogram: {getattr(error, 'strerror', None) or error}") from None
+        least, count = (
+            (np.array(column) for column in zip(*found, strict=True)) if found else (np.zeros(0), np.zeros(0))
+        )
+        if (
+            not count.sum() > 0
+            or (count < 0).any()
+            or (np.diff(least) <= 0).any()
+            or not 0 <= least[0] <= least[-1] < 2**62
+        ):
+            raise ValueError(f"{self.file}: bins must begin at different sizes from 0 B, and hold 0 or more files")
+        return np.append(least, max(2 * least[-1], 1)), np.append(0, np.cumsum(count)) / count.sum()
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """A class of file sizes: lognormal."""
+    """A class of file sizes: lognormal, or measured."""
 
-    median: Size
-    ln_sd: float
+    median: Size = 0
+    ln_sd: float = 0
     least: Size = 0
+    histogram: Histogram | None = None
 
 
 @dataclass(frozen=True)
@@ -112,11 +153,20 @@ def load(given: str | Path) -> Description:
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise refusal(file, f"{file} is not YAML: {' '.join(str(error).split())}", "see llnl-unitree.yaml") from None
     try:
-        found: Description = _read(Description, document, "")
+        found: Description = _beside(_read(Description, document, ""), file.parent)
         _check(found)
     except ValueError as error:
         raise refusal(file, f"{file}: {error}", "`headrace logs synthesise --help` names a complete example") from None
     return found
+
+
+def _beside(found: Description, folder: Path) -> Description:
+    """Return a description whose files are relative to its own."""
+    sizes = {
+        name: replace(one, histogram=one.histogram and replace(one.histogram, file=str(folder / one.histogram.file)))
+        for name, one in found.sizes.items()
+    }
+    return replace(found, sizes=sizes)
 
 
 def _read(kind: Any, value: Any, place: str) -> Any:
@@ -187,7 +237,11 @@ def _date(value: Any, place: str) -> date:
     return value
 
 
-def _quantity(kind: str, value: Any, place: str) -> float:
+def _quantity(kind: str, value: Any, place: str) -> Any:
+    if kind == "text":
+        if not isinstance(value, str) or not value or "\0" in value:
+            raise ValueError(f"`{place}` is {_shown(value)}, not a text")
+        return value
     if kind == "share":
         share = float(_number(float, value, place))
         if share > 1:
@@ -210,13 +264,25 @@ def _check(found: Description) -> None:
     if found.gap <= 0 or found.burst > 5 or found.popularity > 10:
         raise ValueError("`gap` must be above 0, `burst` at most 5 and `popularity` at most 10")
     for name, sizes in found.sizes.items():
-        if sizes.median < 1 or sizes.ln_sd > 10:
+        if sizes.histogram:
+            _check_histogram(name, sizes)
+        elif sizes.median < 1 or sizes.ln_sd > 10:
             raise ValueError(f"`sizes.{name}`: the median must be 1 B or more, and `ln_sd` at most 10")
     for name, kind in found.kinds.items():
         _check_kind(found, name, kind)
     if found.scaled and (found.scaled.sizes not in found.sizes or found.scaled.op not in ("get", "put")):
         raise ValueError(f"`scaled` names no class of `sizes` ({', '.join(found.sizes)}), or neither get nor put")
     _check_times(found)
+
+
+def _check_histogram(name: str, sizes: Sizes) -> None:
+    assert sizes.histogram
+    if sizes.median or sizes.ln_sd:
+        raise ValueError(f"`sizes.{name}` has a `histogram`, so it takes no `median` and no `ln_sd`")
+    try:
+        sizes.histogram.bins()
+    except ValueError as error:
+        raise ValueError(f"`sizes.{name}.histogram`: {error}") from None
 
 
 def _check_kind(found: Description, name: str, kind: Kind) -> None:

@@ -132,7 +132,8 @@ def _parsed(file: Path, form: Format, faults: Faults) -> Iterator[pl.DataFrame]:
     for parsed in ahead(lambda part: form.parse(part, day), lines.read(file)):
         _note(parsed.filter(pl.col("reason").is_not_null()), str(file), form, faults)
         good = parsed.filter(pl.col("reason").is_null())
-        yield good.select(table.SCHEMA.names()).with_columns(log=pl.lit(file.name))
+        of = {"cartridge": pl.lit(file.stem)} if form.of_cartridge else {}
+        yield good.select(table.SCHEMA.names()).with_columns(log=pl.lit(file.name), **of)
 
 
 T, U = TypeVar("T"), TypeVar("U")

@@ -1,19 +1,21 @@
 """The rows of a log in files of bounded size, so that a log of any length takes little memory."""
 
+import errno
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 import polars as pl
 
-from headrace.files import as_parquet
+from headrace.files import as_parquet, whole
 from headrace.logs import table
 
 BATCH = 500_000  # Rows of a batch, about: many enough for the cost of a batch, few enough for memory.
+PREFIX = "headrace-log-"
 SAMPLED = 1024  # Rows between two keys that are remembered of a part.
 
 # What rows can be ordered by.
@@ -49,7 +51,7 @@ class Rows:
     """Rows of the table, in a temporary folder that goes when they do. `TMPDIR` says where."""
 
     def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="headrace-log-"))
+        self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
         self.parts: list[Part] = []
         self.height = 0
         weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
@@ -91,3 +93,16 @@ class Rows:
         if not sampled:
             return []
         return pl.concat(sampled).sort().gather_every(BATCH // SAMPLED, BATCH // SAMPLED).unique().sort().to_list()
+
+
+def write_parquet(batches: Iterable[pl.DataFrame], to: str | Path) -> None:
+    """Write batches to one Parquet file: whole, or not at all."""
+    with tempfile.TemporaryDirectory(prefix=PREFIX) as folder, whole(to) as part:
+        files = []
+        for at, batch in enumerate(batches):
+            files.append(Path(folder) / f"{at:06}.parquet")
+            files[-1].write_bytes(as_parquet(batch))
+        try:
+            pl.scan_parquet(files).sink_parquet(part, maintain_order=True)
+        except pl.exceptions.ComputeError as error:  # Of a full disk, for one.
+            raise OSError(errno.ENOSPC if "No space" in str(error) else errno.EIO, str(error), str(to)) from None

@@ -5,7 +5,9 @@ Random numbers are uniform draws of PCG64, whose sequence NumPy guarantees, turn
 
 import heapq
 import math
-from collections import deque
+from array import array
+from collections import defaultdict, deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +23,9 @@ Ints = NDArray[np.int64]
 
 DAY_S = 86400.0
 PEAK_H = 14.0  # The busiest hour of a day.
+BLOCK = 1 << 18  # Operations of which something is drawn at once.
+OPS = pl.Enum(["get", "put"])
+OWNER = ["user", "size_class"]
 PERSONAS = 1900  # Fewer than a busy day has jobs, so that some come twice in a day, as they did.
 
 
@@ -56,12 +61,26 @@ def jobs(described: Description, *, seed: int = 1, seed_of_gets: int | None = No
     Beyond those of `operations`: `job` (persona), `session`, `number` in it, and where the description says how long
     things take, `stage_s`, `start_s` (of the transfer, after queueing and tape), `measured_s` (the transfer alone).
     """
+    return named(drawn(described, seed=seed, seed_of_gets=seed_of_gets), described)
+
+
+def drawn(described: Description, *, seed: int = 1, seed_of_gets: int | None = None) -> pl.DataFrame:
+    """Return the operations as numbers, without names: few bytes each, for a log may be long."""
     seeds = {"put": seed, "get": seed if seed_of_gets is None else seed_of_gets}
     dice = {op: _dice(one, op) for op, one in seeds.items()}
-    drawn = _scaled(described, [_kind(described, name, dice[kind.op]) for name, kind in described.kinds.items()])
-    frame = pl.concat(drawn).sort("time_s", "kind", "z", maintain_order=True).with_row_index("at")
-    frame = _named(_reread(described, frame), described)
+    parts = _scaled(described, [_kind(described, name, dice[kind.op]) for name, kind in described.kinds.items()])
+    frame = _reread(described, _sorted(parts))
     return _timed(described, frame, _dice(seed, "times")) if described.transfers else frame
+
+
+def _sorted(parts: list[pl.DataFrame]) -> pl.DataFrame:
+    """Return operations by time, in the order of the rows `at`; a column at a time, since a log may be long."""
+    keys = [np.concatenate([part[name].to_physical().to_numpy() for part in parts]) for name in ("z", "kind", "time_s")]
+    order = pl.Series(np.lexsort(keys).astype(np.uint32))
+    del keys
+    names = [name for name in parts[0].columns if name != "z"]
+    columns = {name: pl.concat([part[name] for part in parts]).gather(order) for name in names}
+    return pl.DataFrame(columns).with_row_index("at")
 
 
 STREAMS = ("put", "get", "times")
@@ -126,10 +145,13 @@ def _files(described: Description, name: str, sessions: Sessions, dice: np.rando
     gaps[first] = 0
     since = np.cumsum(gaps)
     since -= np.repeat(since[first], sessions.files)
+    del gaps
     shared = ndtri(_open(dice.random(len(sessions.files))))
-    frame = pl.DataFrame(
-        {"time_s": sessions.begin[of] + since, "user": sessions.user[of], "session": of, "z": shared[of]}
-    )
+    frame = pl.DataFrame({
+        "time_s": sessions.begin[of] + since, "user": sessions.user[of].astype(np.uint32),
+        "session": of.astype(np.uint32), "z": shared[of],
+    })  # fmt: skip
+    del of, since
     return _sized(described, name, frame, dice)
 
 
@@ -147,16 +169,42 @@ def _sized(described: Description, name: str, frame: pl.DataFrame, dice: np.rand
     kind = described.kinds[name]
     classes = list(kind.sizes)
     shares = np.cumsum([kind.sizes[one] for one in classes])
-    which = np.minimum(np.searchsorted(shares, dice.random(len(frame))), len(classes) - 1)
+    which = np.minimum(np.searchsorted(shares, dice.random(len(frame))), len(classes) - 1).astype(np.uint8)
     largest, uniform, z = min(kind.largest, described.largest), _open(dice.random(len(frame))), frame["z"].to_numpy()
-    size = np.empty(len(frame))
-    for at, one in enumerate(classes):
-        chosen = which == at
-        size[chosen] = _lognormal(described.sizes[one], described.between, z[chosen], uniform[chosen], largest)
+    size = np.empty(len(frame), dtype=np.int64)
+    for first in range(0, len(frame), BLOCK):  # Not all at once: the arithmetic takes several arrays.
+        block = slice(first, first + BLOCK)
+        for at, one in enumerate(classes):
+            chosen, of = which[block] == at, described.sizes[one]
+            draw = _measured if of.histogram else _lognormal
+            size[block][chosen] = np.rint(
+                draw(of, described.between, z[block][chosen], uniform[block][chosen], largest)
+            )
+    words = sorted(described.sizes)
+    places = np.array([words.index(one) for one in classes], dtype=np.uint32)
     return frame.with_columns(
-        kind=pl.lit(name), op=pl.lit(kind.op), size_class=pl.Series([classes[at] for at in which], dtype=pl.String),
-        bytes=pl.Series(np.rint(size).astype(np.int64)), staged=pl.lit(kind.staged),
+        kind=pl.lit(name, pl.Enum(sorted(described.kinds))), op=pl.lit(kind.op, OPS),
+        size_class=pl.Series(words, dtype=pl.Enum(words)).gather(places[which]),
+        bytes=pl.Series(size), staged=pl.lit(kind.staged),
     )  # fmt: skip
+
+
+def _measured(of: Sizes, between: float, z: Floats, uniform: Floats, largest: float) -> Floats:
+    """Draw sizes of a histogram within limits: ln(size) is uniform within a bin.
+
+    Sizes of a session are correlated as lognormal ones are, by a Gaussian copula.
+    """
+    assert of.histogram
+    ends, below = of.histogram.bins()
+    ends = np.log(np.maximum(ends, 1))
+    rank = ndtr(math.sqrt(between) * z + math.sqrt(1 - between) * ndtri(uniform)) if between else uniform
+    low, high = np.interp(np.log([max(of.least, 1), largest]), ends, below) if of.least > 1 else (0.0, 1.0)
+    high = min(high, float(np.interp(np.log(largest), ends, below)))
+    chosen = low + rank * (high - low)
+    bin_of = np.clip(np.searchsorted(below, chosen, side="right") - 1, 0, len(ends) - 2)
+    share = (chosen - below[bin_of]) / np.maximum(below[bin_of + 1] - below[bin_of], 1e-300)
+    drawn = ends[bin_of] + np.clip(share, 0, 1) * (ends[bin_of + 1] - ends[bin_of])
+    return np.asarray(np.clip(np.exp(drawn), max(of.least, 1), largest))
 
 
 def _lognormal(of: Sizes, between: float, z: Floats, uniform: Floats, largest: float) -> Floats:
@@ -175,43 +223,51 @@ def _scaled(described: Description, drawn: list[pl.DataFrame]) -> list[pl.DataFr
     if described.scaled is None:
         return drawn
     of = described.sizes[described.scaled.sizes]
+    chosen = (pl.col("size_class") == described.scaled.sizes) & (pl.col("op") == described.scaled.op)
     for _ in range(20):
-        whole = pl.concat(drawn).filter(pl.col("op") == described.scaled.op)
-        mine = int(whole.filter(pl.col("size_class") == described.scaled.sizes)["bytes"].sum())
+        whole = sum(int(one.filter(pl.col("op") == described.scaled.op)["bytes"].sum()) for one in drawn)
+        mine = sum(int(one.filter(chosen)["bytes"].sum()) for one in drawn)
         if not mine:
             return drawn
-        factor = max(described.scaled.total - (int(whole["bytes"].sum()) - mine), 0) / mine
-        chosen = (pl.col("size_class") == described.scaled.sizes) & (pl.col("op") == described.scaled.op)
+        factor = max(described.scaled.total - (whole - mine), 0) / mine
         size = (pl.col("bytes") * factor).clip(max(of.least, 1), described.largest).round().cast(pl.Int64)
         drawn = [one.with_columns(bytes=pl.when(chosen).then(size).otherwise("bytes")) for one in drawn]
     return drawn
 
 
 def _reread(described: Description, frame: pl.DataFrame) -> pl.DataFrame:
-    """Give some gets one of the files that the user put before, of their class of sizes."""
-    shares = {name: float(kind.reread) for name, kind in described.kinds.items()}
-    share = pl.col("kind").replace_strict(shares, return_dtype=pl.Float64)
-    owner, number = ["user", "size_class"], pl.col("at").cast(pl.Float64)
-    puts = frame.filter(pl.col("op") == "put").select(*owner, "time_s", pl.col("at").alias("of"), put_bytes="bytes")
-    puts = puts.with_columns(rank=pl.int_range(pl.len(), dtype=pl.Int64).over(owner))
-    before = frame.join_asof(
-        puts.select(*owner, "time_s", "rank"), on="time_s", by=owner, allow_exact_matches=False, check_sortedness=False
-    )
+    """Give some gets one of the files that the user put before, of their class of sizes: `of` is its row."""
+    of = np.full(len(frame), -1, dtype=np.int64)
+    shares = {name: kind.reread for name, kind in described.kinds.items() if kind.reread}
+    gets = frame.filter(pl.col("kind").is_in(list(shares))).select("at", "time_s", "kind", *OWNER)
+    number = gets["at"].to_numpy().astype(np.float64)
+    share = gets["kind"].cast(pl.String).replace_strict(shares, return_dtype=pl.Float64).to_numpy()
     # Two sequences that fill the unit interval evenly decide: whether it is such a get, and of which file.
-    which = ((number * 0.7548776662466927) % 1 * (pl.col("rank") + 1)).floor().cast(pl.Int64)
-    tries = before.with_columns(rank=pl.when((number * 0.6180339887498949) % 1 < share).then(which))
-    found = tries.join(puts.drop("time_s"), on=[*owner, "rank"], how="left", maintain_order="left")
-    return found.with_columns(bytes=pl.coalesce("put_bytes", "bytes")).drop("put_bytes", "rank")
+    gets = gets.with_columns(which=pl.Series(number * 0.7548776662466927 % 1))
+    again = gets.filter(pl.Series(number * 0.6180339887498949 % 1 < share))
+    puts = frame.filter(pl.col("op") == "put").select("at", "time_s", *OWNER)
+    of_owner = puts.partition_by(OWNER, as_dict=True, include_key=False)
+    for owner, some in again.partition_by(OWNER, as_dict=True).items():
+        if (mine := of_owner.get(owner)) is not None:
+            before = np.searchsorted(mine["time_s"].to_numpy(), some["time_s"].to_numpy(), side="left")
+            chosen = np.floor(some["which"].to_numpy() * before).astype(np.int64)
+            of[some["at"].to_numpy()[before > 0]] = mine["at"].to_numpy()[chosen[before > 0]]
+    size = frame["bytes"].to_numpy().copy()
+    size[of >= 0] = size[of[of >= 0]]
+    found = pl.Series(of, dtype=pl.Int64)
+    return frame.with_columns(bytes=pl.Series(size), of=pl.when(found >= 0).then(found).cast(pl.UInt32))
 
 
-def _named(frame: pl.DataFrame, described: Description) -> pl.DataFrame:
+def named(frame: pl.DataFrame, described: Description) -> pl.DataFrame:
     """Give users, hosts, files and jobs their names."""
     number = pl.col("at").cast(pl.String).str.zfill(7)
     letter = pl.when(pl.col("op") == "put").then(pl.lit("f")).when("staged").then(pl.lit("t")).otherwise(pl.lit("p"))
     hosts = pl.Series(described.hosts)
-    host = (pl.col("user") % len(described.hosts)).map_elements(lambda at: hosts[at], return_dtype=pl.String)
     return frame.with_columns(
-        host=host,
+        op=pl.col("op").cast(pl.String),
+        kind=pl.col("kind").cast(pl.String),
+        size_class=pl.col("size_class").cast(pl.String),
+        host=hosts.gather(frame["user"] % len(hosts)),
         user=(1000 + pl.col("user")).cast(pl.String).str.zfill(6),
         file=pl.coalesce("f" + pl.col("of").cast(pl.String).str.zfill(7), letter + number),
         job=(1000 + pl.col("at") % PERSONAS).cast(pl.String),
@@ -225,11 +281,13 @@ def _timed(described: Description, frame: pl.DataFrame, dice: np.random.Generato
     assert described.transfers is not None
     of = described.transfers
     staged = frame["staged"].to_numpy()
-    tape = np.where(staged, _staging(described, dice.random(len(frame)), dice.random(len(frame))), 0.0)
-    latency = np.where(frame["op"].to_numpy() == "put", of.put_latency, of.get_latency)
-    latency = latency - of.jitter * np.log1p(-dice.random(len(frame)))
+    which, uniform = dice.random(len(frame))[staged], dice.random(len(frame))[staged]
+    tape = np.zeros(len(frame))
+    tape[staged] = _staging(described, which, uniform)
+    latency = np.where((frame["op"] == "put").to_numpy(), of.put_latency, of.get_latency)
+    latency -= of.jitter * np.log1p(-dice.random(len(frame)))
     ready = frame["time_s"].to_numpy() + tape
-    start, end = share_out(ready, frame["user"].to_list(), latency, frame["bytes"].to_numpy(), of)
+    start, end = share_out(ready, frame["user"].to_numpy(), latency, frame["bytes"].to_numpy(), of)
     return frame.with_columns(
         stage_s=pl.when("staged").then(pl.Series(tape)), start_s=pl.Series(start), measured_s=pl.Series(end - start)
     )
@@ -260,59 +318,76 @@ class Chain:
         self.now, self.had = 0.0, 0.0
         self.going: list[tuple[float, int]] = []  # (what the clock says at its end, which)
 
-    def each(self) -> float:
-        """Return the rate of each transfer."""
-        return min(self.rate, self.shared / len(self.going))
-
-    def finish(self) -> float:
-        """Return when the next of them ends."""
-        return self.now + (self.going[0][0] - self.had) / self.each() if self.going else math.inf
-
-    def add(self, now: float, size: float, which: int) -> None:
-        """Let a transfer begin."""
-        self.had += self.each() * (now - self.now) if self.going else 0.0
+    def add(self, now: float, size: float, which: int) -> float:
+        """Let a transfer begin; return when the next of them ends."""
+        if self.going:
+            self.had += min(self.rate, self.shared / len(self.going)) * (now - self.now)
         self.now = now
         heapq.heappush(self.going, (self.had + size, which))
+        return self._finish()
 
-    def end(self) -> tuple[float, int]:
-        """End the next of them: return when, and which."""
-        self.now = max(self.now, self.finish())
+    def end(self, now: float) -> tuple[int, float]:
+        """End the next of them: return which, and when the one after it ends."""
+        self.now = now
         self.had, which = heapq.heappop(self.going)
-        return self.now, which
+        return which, self._finish() if self.going else math.inf
+
+    def _finish(self) -> float:
+        return self.now + (self.going[0][0] - self.had) / min(self.rate, self.shared / len(self.going))
 
 
-def share_out(ready: Floats, user: list[str], latency: Floats, size: Ints, of: Transfers) -> tuple[Floats, Floats]:
+Arrival = tuple[float, int, int, float, int]  # When it is ready, which, its user, its latency, its size.
+
+
+def share_out(ready: Floats, user: Ints, latency: Floats, size: Ints, of: Transfers) -> tuple[Floats, Floats]:
     """Return when each transfer starts, and when it ends.
 
     It waits while its user has `user_limit` of them, takes its latency, and then shares a chain with others. Chains get
     `in_turn` transfers each, one chain after the other.
     """
-    start, end = np.full(len(ready), np.nan), np.full(len(ready), np.nan)
-    chains = [Chain(of.rate, of.shared) for _ in range(of.chains)]
-    events = [(float(at), 0, one) for one, at in enumerate(ready)]
-    heapq.heapify(events)
-    active, waiting = dict.fromkeys(user, 0), {one: deque[int]() for one in user}
+    start, end = array("d", bytes(8 * len(ready))), array("d", bytes(8 * len(ready)))
+    chains, finish = [Chain(of.rate, of.shared) for _ in range(of.chains)], [math.inf] * of.chains
+    latent: list[tuple[float, int, int]] = []  # When the latency ends, which, its size.
+    owners: dict[int, int] = {}  # Of each transfer that goes on.
+    active, waiting = defaultdict[int, int](int), defaultdict[int, deque[Arrival]](deque)
 
-    def admit(one: int, now: float) -> None:
-        active[user[one]] += 1
-        start[one] = now
-        heapq.heappush(events, (now + float(latency[one]), 1, one))
+    def admit(one: Arrival, now: float) -> None:
+        _, which, owner, latency, size = one
+        active[owner] += 1
+        owners[which], start[which] = owner, now
+        heapq.heappush(latent, (now + latency, which, size))
 
-    while True:
-        chain = min(chains, key=Chain.finish)
-        if events and events[0][0] <= chain.finish():
-            now, kind, one = heapq.heappop(events)
-            if kind:
-                chains[one // of.in_turn % of.chains].add(now, float(size[one]), one)
-            elif active[user[one]] < of.user_limit:
-                admit(one, now)
-            else:
-                waiting[user[one]].append(one)
-        elif chain.going:
-            now, one = chain.end()
-            end[one] = now
-            active[user[one]] -= 1
-            if queue := waiting[user[one]]:
-                admit(queue.popleft(), now)
+    for arrival in _arrivals(ready, user, latency, size):
+        while True:
+            now, added = min(finish), latent[0][0] if latent else math.inf
+            if arrival[0] <= added and arrival[0] <= now:
+                break
+            if added <= now:
+                now, which, bytes_ = heapq.heappop(latent)
+                chain = which // of.in_turn % of.chains
+                finish[chain] = chains[chain].add(now, bytes_, which)
+                continue
+            chain = finish.index(now)
+            which, finish[chain] = chains[chain].end(now)
+            end[which] = now
+            owner = owners.pop(which)
+            active[owner] -= 1
+            if waiting[owner]:
+                admit(waiting[owner].popleft(), now)
+        if arrival[0] == math.inf:
+            break
+        if active[arrival[2]] < of.user_limit:
+            admit(arrival, arrival[0])
         else:
-            return start, end
+            waiting[arrival[2]].append(arrival)
+    return np.frombuffer(start), np.frombuffer(end)
+
+
+def _arrivals(ready: Floats, user: Ints, latency: Floats, size: Ints) -> Iterator[Arrival]:
+    """Yield transfers by when they are ready, and one that never is."""
+    order = np.argsort(ready, kind="stable")
+    for first in range(0, len(order), BLOCK):
+        some = order[first : first + BLOCK]
+        columns = (ready[some], some, user[some], latency[some], size[some])
+        yield from zip(*(column.tolist() for column in columns), strict=True)
+    yield math.inf, -1, -1, 0.0, 0

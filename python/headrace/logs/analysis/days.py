@@ -32,9 +32,10 @@ def durations(table: pl.LazyFrame) -> list[Json]:
     """Return mean, spread and quantiles of the times that each kind of operation took."""
     kinds = {"put": "put", "get": "get", "migration": "migrate", "session": "session"}
     of = {name: pl.when(pl.col("op") == op).then("seconds") for name, op in kinds.items()}
-    of |= {"staging": pl.col("stage_s"), "request to completion": pl.col("total_s")}
+    columns = {"staging": "stage_s", "mount": "mount_s", "position": "position_s", "transfer": "transfer_s"}
+    of |= {name: pl.col(column) for name, column in (columns | {"request to completion": "total_s"}).items()}
     done = table.filter(pl.col("outcome") == "done")
-    order = ("put", "get", "staging", "migration", "session", "request to completion")
+    order = ("put", "get", "staging", "migration", "session", *list(columns)[1:], "request to completion")
     taken = ((name, done.select(taken=of[name]).drop_nulls().collect()["taken"]) for name in order)
     return [_spread(name, values) for name, values in taken if values.len()]
 

@@ -28,6 +28,7 @@ class Format:
     stamped_at_end: bool = False  # Whether the logged time is that of the end: lines are in that order.
     needs_day: bool = False  # Whether lines have times without a date, which the file's name tells.
     largest: int | None = None  # The largest file that the system could hold, bytes.
+    of_cartridge: bool = False  # Whether a file is about one cartridge, whose name it has.
     rounded: bool = False  # Whether some of its times are whole seconds, those below one written as 0.499.
     split: Split | None = None
 

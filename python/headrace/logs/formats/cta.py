@@ -1,0 +1,85 @@
+"""The log of CTA's tape daemon (`cta-taped`) as JSON: a line for each message, of which three are read.
+
+`Tape session finished` is a session of a cartridge, with the times for which its drive was mounted, positioned and read
+or written, and the virtual organisation (VO). `File successfully read from tape` and `File successfully transmitted to
+drive` are a file each: staged, or migrated. Fields are those of CTA's `TapeSessionReporter`, `TapeReadTask` and
+`TapeWriteTask`; numbers may be in quotes, as older versions wrote them.
+"""
+
+import polars as pl
+
+from headrace.logs.formats.form import Format, before, is_date, is_duration
+
+SESSION, READ, WRITTEN = (
+    "Tape session finished", "File successfully read from tape", "File successfully transmitted to drive",
+)  # fmt: skip
+OPS = {SESSION: "session", READ: "stage", WRITTEN: "migrate"}
+_READ_HERE = pl.col("message").is_in(list(OPS))
+_IS_SESSION = pl.col("message") == SESSION
+
+
+def _field(name: str) -> pl.Expr:
+    """Return the text of a field of the messages that are read; empty where it is not there, or null."""
+    value = pl.col("text").str.extract(rf'"{name}"\s*:\s*"?([^",}}]*)').str.strip_chars()
+    return pl.when(_READ_HERE & ~value.is_in(["null", ""])).then(value)
+
+
+def _number(*names: str) -> pl.Expr:
+    return pl.coalesce(*(_field(name).cast(pl.Float64, strict=False) for name in names))
+
+
+def _whole(*names: str) -> pl.Expr:
+    return pl.coalesce(*(_field(name).cast(pl.Int64, strict=False) for name in names))
+
+
+_TAKEN = pl.coalesce(_number("totalTime"), _number("transferTime"))
+# A session is logged once what it read lies on disk, after its drive is free.
+_DRAINED = pl.when(_IS_SESSION).then(_number("drainingTime")).otherwise(0.0).fill_null(0.0)
+_END = (
+    (pl.col("epoch").cast(pl.Float64, strict=False) * 1e6).round().cast(pl.Int64, strict=False).cast(pl.Datetime("us"))
+)
+
+CTA = Format(
+    name="cta",
+    about='a JSON object of `cta-taped`: `"epoch_time":…` and `"message":"…"` with its fields',
+    example='{"epoch_time":1700000000.250000000,"local_time":"2023-11-14T22:13:20+0000","hostname":"tpsrv01",'
+    '"program":"cta-taped","log_level":"INFO","pid":7,"tid":9,"message":"Tape session finished","tapeDrive":"D1",'
+    '"tapeVid":"V00101","mountId":"42","vo":"cms","mountTime":24.5,"positionTime":81.2,"readWriteTime":310.0,'
+    '"totalTime":460.1,"drainingTime":2.0,"dataVolume":90000000000,"filesCount":31,"status":"success"}',
+    pattern=r'^\s*\{.*"epoch_time"\s*:\s*"?(?<epoch>\d+(?:\.\d+)?)"?.*"message"\s*:\s*"(?<message>[^"\\]*).*\}$',
+    columns={
+        "time": before(before(_END, _DRAINED), _TAKEN.fill_null(0)),
+        "op": pl.col("message").replace_strict(OPS, default=None, return_dtype=pl.String),
+        "user": _field("vo"),
+        "host": pl.coalesce(_field("tapeDrive"), _field("drive_name"), _field("unitName")),
+        "job": pl.coalesce(_field("mountId"), _field("volReqId")),
+        "file": pl.when(_IS_SESSION).then(_field("tapeVid")).otherwise(_field("fileId")),
+        "cartridge": _field("tapeVid"),
+        "position": pl.when(~_IS_SESSION).then(_whole("fSeq")),
+        "bytes": pl.when(_IS_SESSION).then(_whole("dataVolume")).otherwise(_whole("dataVolume", "fileSize")),
+        "seconds": _TAKEN,
+        "staged": pl.when(pl.col("message") == READ).then(True),
+        "stage_s": pl.when(pl.col("message") == READ).then(_TAKEN),
+        "mount_s": _number("mountTime"),
+        "position_s": _number("positionTime"),
+        "transfer_s": _number("readWriteTime", "transferTime"),
+        "outcome": pl.when(~_READ_HERE)
+        .then(pl.lit("other"))
+        .when(_field("status").fill_null("success") == "success")
+        .then(pl.lit("done"))
+        .otherwise(pl.lit("failed")),
+    },
+    wrong={
+        # A session without a cartridge has no times: it failed before it began.
+        "no time taken": (
+            is_duration()[0] & _READ_HERE & ~(pl.col("seconds").is_null() & (pl.col("outcome") == "failed")),
+            f"`totalTime` of `{SESSION}`: {is_duration()[1]}",
+        ),
+        "no date": is_date("`epoch_time` is the number of seconds since 1970"),
+        "no cartridge": (
+            _READ_HERE & pl.col("cartridge").is_null() & (pl.col("outcome") == "done"),
+            "`tapeVid` names the cartridge",
+        ),
+    },
+    stamped_at_end=True,
+)
