@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from conftest import ROOT, Run
 from headrace import ScenarioError, load, logs, schema, trace
-from headrace.logs import description, replayed
+from headrace.logs import description, replayed, table
 from headrace.logs.formats import BY_NAME
+from headrace.logs.rows import KEYS, Rows
 from headrace.logs.synthesise import jobs, share_out
 
 TRANSFERS = """\
@@ -54,6 +55,27 @@ BILLING = """\
 03.01 12:01:05 [pool:p2:restore] [0000A2,5000] a:b@osm 61000 2000 {0:""}
 03.01 12:01:06 [pool:p2:transfer] [0000A2,5000] [/g h] a:b@osm 4000 125 false {GFtp-2.0 node2 0} [door:y] {10:"gone"}
 03.01 12:02:06 [pool:p2:remove] [0000A2,5000] [Unknown] a:b@osm {0:"purged"}
+"""
+CTA = """\
+{"epoch_time":1700000000.25,"hostname":"t1","message":"Tape session started for read","tapeVid":"V1"}
+{"epoch_time":1700000100.5,"message":"File successfully read from tape","fileId":"4711","fSeq":12,"tapeVid":"V1",\
+"vo":"cms","positionTime":20.5,"readWriteTime":9.5,"totalTime":31.0,"dataVolume":3000000000,"status":"success"}
+{"epoch_time":1700000462.25,"message":"Tape session finished","tapeDrive":"D1","tapeVid":"V1","mountId":"42",\
+"vo":"cms","mountTime":"24.5","positionTime":81.2,"readWriteTime":310.0,"totalTime":460.0,"drainingTime":2.0,"dataVolume":9,\
+"status":"success"}
+{"epoch_time":1700000560.25,"message":"Tape session finished","tapeDrive":"D1","tapeVid":null,"status":"failure"}
+"""
+ENSTORE = """\
+11:24:15 n1 002492 ann I ENCP  MSG_TYPE=ENCP_XFER  read_from_hsm /pnfs/f -> /dev/null: 10485760 bytes copied from \
+ST1 at 4 MB/S (5.85 MB/S network) (5.6 MB/S drive) mover=r.mover drive_id=M2 elapsed=49.375 {'driver' : 'FTTDriver'}
+11:24:16 n1 002492 root I LOGS  restarted
+11:25:15 n1 002492 ann I ENCP  MSG_TYPE=ENCP_XFER  write_to_hsm /data/a b -> /pnfs/g: 5 bytes copied to ST2 at \
+1e-05 MB/S mover=r.mover elapsed=20 {}
+"""
+INVENTORY = """\
+bfid,location_cookie,size,crc,pnfs_path
+CDMS1,0000_000000000_0000001,3310025131,1298289360,/pnfs/a
+CDMS2,0000_000000000_0000002,7,,/pnfs/b,c
 """
 
 
@@ -136,6 +158,142 @@ def test_a_csv_with_named_columns_and_units_is_read(tmp_path: Path) -> None:
         (at("2024-03-01 12:00:05"), "get", "a;b", 2048, 1.5),
         (at("2024-03-01 12:00:06"), "put", None, 512, None),
     ]
+
+
+def test_sessions_and_files_of_cta_are_read(tmp_path: Path) -> None:
+    log = logs.read([written(tmp_path, "taped.json", CTA)])
+    assert list(log.formats.values()) == ["cta"]
+    table = log.table.sort("line")
+    assert table.select("op", "user", "host", "job", "file", "bytes", "outcome").rows() == [
+        (None, None, None, None, None, None, "other"),
+        ("stage", "cms", None, None, "4711", 3_000_000_000, "done"),
+        ("session", "cms", "D1", "42", "V1", 9, "done"),
+        ("session", None, "D1", None, None, None, "failed"),
+    ]
+    assert table.select("cartridge", "position", "seconds", "mount_s", "position_s", "transfer_s").rows()[1:3] == [
+        ("V1", 12, 31.0, None, 20.5, 9.5),
+        ("V1", None, 460.0, 24.5, 81.2, 310.0),
+    ]
+    assert table["time"][2] == at("2023-11-14 22:13:20.250")  # The drive was free 2 s before the line.
+    taken = {one["what"]: one["mean_s"] for one in logs.analyse(log)["durations"]}
+    assert (taken["mount"], taken["session"], taken["staging"]) == (24.5, 460.0, 31.0)
+    assert taken["position"] == pytest.approx((20.5 + 81.2) / 2)
+
+
+def test_transfers_of_enstore_are_read(tmp_path: Path) -> None:
+    log = logs.read([written(tmp_path, "LOG-2002-08-27", ENSTORE)])
+    assert list(log.formats.values()) == ["enstore"]
+    table = log.table.sort("line")
+    assert table.select("op", "user", "file", "bytes", "total_s", "staged", "cartridge", "outcome").rows() == [
+        ("get", "ann", "/pnfs/f", 10485760, 49.375, True, "ST1", "done"),
+        (None, "root", None, None, None, None, None, "other"),
+        ("put", "ann", "/pnfs/g", 5, 20.0, None, "ST2", "done"),
+    ]
+    assert table["time"][0] == table["requested"][0] == at("2002-08-27 11:23:25.625")
+    assert table["seconds"][0] == 2.5
+
+
+def test_an_inventory_has_positions_and_sizes_and_no_operations(tmp_path: Path) -> None:
+    log = logs.read([written(tmp_path, "VR3025M8.csv", INVENTORY)])
+    stored = log.table.filter(pl.col("op") == "stored")
+    assert stored.select("cartridge", "position", "file", "bytes").rows() == [
+        ("VR3025M8", 1, "/pnfs/a", 3310025131),
+        ("VR3025M8", 2, "/pnfs/b,c", 7),
+    ]
+    assert logs.convert(log, tmp_path / "x.csv")["rows"] == 0
+    assert logs.analyse(log)["transfers"] is None
+
+
+def test_cells_in_quotes_and_without_are_read_in_the_order_of_lines(tmp_path: Path) -> None:
+    text = 'time,size,file\n1,5,a\n2,6,"b,""c"""\n3,7,d,e\n4,8,f\n"5",9,g\n6,1\n'
+    wanted = {"time": "time", "bytes": "size", "file": "file"}
+    log = logs.read([written(tmp_path, "x.csv", text)], columns=wanted, skip_bad=True)
+    assert log.table.select("line", "bytes", "file").rows() == [(2, 5, "a"), (3, 6, 'b,"c"'), (5, 8, "f"), (6, 9, "g")]
+    assert log.skipped == {"not a line of this format": 2}
+
+
+@given(st.lists(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 5)), max_size=30), max_size=6))
+@settings(max_examples=60, deadline=None)
+def test_rows_in_order_are_those_of_a_stable_sort(parts: list[list[tuple[int, int]]]) -> None:
+    rows, begin = Rows(), datetime.datetime(2024, 1, 1)
+    frames = [
+        table.tidy(pl.DataFrame({
+            "time": [begin + datetime.timedelta(seconds=one) for one, _ in part],
+            "requested": [begin + datetime.timedelta(seconds=one - before) for one, before in part],
+            "bytes": [100 * at + number for number in range(len(part))],
+        }, schema={"time": pl.Datetime("us"), "requested": pl.Datetime("us"), "bytes": pl.Int64}))
+        for at, part in enumerate(parts)
+    ]  # fmt: skip
+    for frame in frames:
+        rows.add(frame)
+    whole = pl.concat([table.empty(), *frames])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("headrace.logs.rows.BATCH", 2048)
+        patch.setattr("headrace.logs.rows.SAMPLED", 2)
+        for key in ("time", "asked"):
+            batches = list(rows.in_order(key, ["bytes"]))
+            expected = whole.sort(KEYS[key], "time", maintain_order=True)["bytes"].to_list()
+            assert [one for batch in batches for one in batch["bytes"]] == expected
+    assert rows.scan().collect().height == rows.height == whole.height
+
+
+def test_the_rows_of_a_log_leave_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    log = logs.read([written(tmp_path, "nft", TRANSFERS)])
+    assert len(list((tmp_path / "temporary").iterdir())) == 1
+    logs.convert(log, tmp_path / "x.parquet")
+    del log
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+HISTOGRAM = "bin,count,least,same\n0,10,0,5\n1,30,1,5\n2,0,1024,5\n3,60,1048576,5\n"
+
+
+def measured(folder: Path, histogram: str = "{file: sizes.csv, from: least}") -> Path:
+    """Write a description whose puts have sizes of a histogram."""
+    text = (ROOT / "examples" / "logs" / "department.yaml").read_text()
+    assert "text: {median: 30 kB, ln_sd: 1.5}" in text
+    (folder / "sizes.csv").write_text(HISTOGRAM)
+    text = text.replace("text: {median: 30 kB, ln_sd: 1.5}", f"text: {{histogram: {histogram}}}")
+    return written(
+        folder,
+        "mine.yaml",
+        text.replace(
+            "files: 3000, session: 20, sizes: {text: 0.7, data: 0.3}", "files: 30000, session: 20, sizes: {text: 1}"
+        ),
+    )
+
+
+@pytest.mark.parametrize("between", [0, 0.5])
+def test_sizes_of_a_histogram_have_its_shares(tmp_path: Path, between: float) -> None:
+    file = measured(tmp_path)
+    file.write_text(file.read_text() + f"between: {between}\n")
+    puts = logs.operations(file).filter(pl.col("op") == "put")["bytes"]
+    share = [
+        puts.is_between(low, high, closed="left").mean()
+        for low, high in ((1, 2), (2, 1024), (1024, 2**20), (2**20, 2**21 + 1))
+    ]
+    # Bins 0 and 1 both have files of 1 B: ln(size) is uniform from 1 B to 1 KiB, so those that round to 1 are 6 %.
+    assert share == pytest.approx([0.1 + 0.3 * 0.0585, 0.3 * 0.9415, 0, 0.6], abs=0.02 if not between else 0.06)
+
+
+@pytest.mark.parametrize(
+    ("histogram", "said"),
+    [
+        ("{file: absent.csv}", "absent.csv is no histogram: No such file"),
+        ("{file: sizes.csv}", "has no column 'from'; it has bin, count, least, same"),
+        ("{file: sizes.csv, from: same}", "bins must begin at different sizes"),
+        ("{file: mine.yaml, from: least}", "has no column"),
+        ("{file: 7}", "not a text"),
+        ("7", "not a mapping of fields"),
+    ],
+)
+def test_a_histogram_with_a_mistake_is_refused_with_its_place(tmp_path: Path, histogram: str, said: str) -> None:
+    with pytest.raises(ScenarioError) as refused:
+        logs.operations(measured(tmp_path, histogram))
+    assert said in str(refused.value)
+    assert "sizes.text.histogram" in str(refused.value)
 
 
 def test_compressed_logs_are_read(tmp_path: Path) -> None:
@@ -221,8 +379,9 @@ def test_a_log_is_not_written_over(headrace: Run, tmp_path: Path) -> None:
     assert (tmp_path / "log.csv").read_text() == TRANSFERS
 
 
+EVERY = (TRANSFERS, COND, STAT, BILLING, CTA, ENSTORE, INVENTORY)
 WORDS = st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\n\r"), max_size=60)
-LINES = st.one_of(WORDS, *(st.sampled_from(text.splitlines()) for text in (TRANSFERS, COND, STAT, BILLING)))
+LINES = st.one_of(WORDS, *(st.sampled_from(text.splitlines()) for text in EVERY))
 
 
 @given(st.lists(LINES, min_size=1, max_size=8), st.sampled_from([*BY_NAME, None]))
@@ -244,7 +403,7 @@ def test_any_text_is_read_or_refused(
 @pytest.mark.parametrize("seed", range(60))
 def test_damaged_logs_are_read_or_refused(tmp_path: Path, seed: int) -> None:
     dice = random.Random(seed)
-    raw = bytearray("".join(dice.sample([TRANSFERS, COND, STAT, BILLING], 2)).encode())
+    raw = bytearray("".join(dice.sample(EVERY, 2)).encode())
     for _ in range(dice.randrange(1, 40)):
         place = dice.randrange(len(raw))
         if dice.random() < 0.5:

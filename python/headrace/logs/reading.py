@@ -69,7 +69,7 @@ def read(
     for file in _within(files):
         form = _format(file, format, columns)
         limit = form.largest if largest is None else largest
-        seen = [Backwards(form), Sizes(limit)]
+        seen: list[Backwards | Sizes] = [Backwards(form), Sizes(limit)]
         for part in _parsed(file, form, faults):
             rows.add(part)
             for one in seen:
@@ -136,7 +136,8 @@ def _parsed(file: Path, form: Format, faults: Faults) -> Iterator[pl.DataFrame]:
         yield good.select(table.SCHEMA.names()).with_columns(log=pl.lit(file.name), **of)
 
 
-T, U = TypeVar("T"), TypeVar("U")
+T = TypeVar("T")
+U = TypeVar("U")
 
 
 def ahead(how: Callable[[T], U], items: Iterable[T], workers: int = 2) -> Iterator[U]:
@@ -191,7 +192,7 @@ class Backwards:
         back = steps.filter(pl.col("step") < -0.001)
         self.first = self.first or _place(back)
         self.count += back.height
-        self.most = max(self.most, -(back["step"].min() or 0.0))  # type: ignore[operator]
+        self.most = max(self.most, -float(back["step"].min() or 0.0))  # type: ignore[arg-type]
         self.above = logged["logged"][-1] if logged.height else self.above
 
     def found(self) -> list[Odd]:

@@ -14,7 +14,7 @@ import polars as pl
 from headrace.files import as_parquet, whole
 from headrace.logs import table
 
-BATCH = 500_000  # Rows of a batch, about: many enough for the cost of a batch, few enough for memory.
+BATCH = 200_000  # Rows of a batch, about: many enough for the cost of a batch, few enough for memory.
 PREFIX = "headrace-log-"
 SAMPLED = 1024  # Rows between two keys that are remembered of a part.
 

@@ -25,7 +25,6 @@ DAY_S = 86400.0
 PEAK_H = 14.0  # The busiest hour of a day.
 BLOCK = 1 << 18  # Operations of which something is drawn at once.
 OPS = pl.Enum(["get", "put"])
-OWNER = ["user", "size_class"]
 PERSONAS = 1900  # Fewer than a busy day has jobs, so that some come twice in a day, as they did.
 
 
@@ -74,12 +73,13 @@ def drawn(described: Description, *, seed: int = 1, seed_of_gets: int | None = N
 
 
 def _sorted(parts: list[pl.DataFrame]) -> pl.DataFrame:
-    """Return operations by time, in the order of the rows `at`; a column at a time, since a log may be long."""
+    """Return operations by time, in the order of the rows `at`; a column at a time, which is taken from its part."""
     keys = [np.concatenate([part[name].to_physical().to_numpy() for part in parts]) for name in ("z", "kind", "time_s")]
     order = pl.Series(np.lexsort(keys).astype(np.uint32))
     del keys
-    names = [name for name in parts[0].columns if name != "z"]
-    columns = {name: pl.concat([part[name] for part in parts]).gather(order) for name in names}
+    columns = {}
+    for name in [name for name in parts[0].columns if name != "z"]:
+        columns[name] = pl.concat([part.drop_in_place(name) for part in parts]).gather(order)
     return pl.DataFrame(columns).with_row_index("at")
 
 
@@ -237,25 +237,37 @@ def _scaled(described: Description, drawn: list[pl.DataFrame]) -> list[pl.DataFr
 
 def _reread(described: Description, frame: pl.DataFrame) -> pl.DataFrame:
     """Give some gets one of the files that the user put before, of their class of sizes: `of` is its row."""
-    of = np.full(len(frame), -1, dtype=np.int64)
-    shares = {name: kind.reread for name, kind in described.kinds.items() if kind.reread}
-    gets = frame.filter(pl.col("kind").is_in(list(shares))).select("at", "time_s", "kind", *OWNER)
-    number = gets["at"].to_numpy().astype(np.float64)
-    share = gets["kind"].cast(pl.String).replace_strict(shares, return_dtype=pl.Float64).to_numpy()
-    # Two sequences that fill the unit interval evenly decide: whether it is such a get, and of which file.
-    gets = gets.with_columns(which=pl.Series(number * 0.7548776662466927 % 1))
-    again = gets.filter(pl.Series(number * 0.6180339887498949 % 1 < share))
-    puts = frame.filter(pl.col("op") == "put").select("at", "time_s", *OWNER)
-    of_owner = puts.partition_by(OWNER, as_dict=True, include_key=False)
-    for owner, some in again.partition_by(OWNER, as_dict=True).items():
-        if (mine := of_owner.get(owner)) is not None:
-            before = np.searchsorted(mine["time_s"].to_numpy(), some["time_s"].to_numpy(), side="left")
-            chosen = np.floor(some["which"].to_numpy() * before).astype(np.int64)
-            of[some["at"].to_numpy()[before > 0]] = mine["at"].to_numpy()[chosen[before > 0]]
-    size = frame["bytes"].to_numpy().copy()
-    size[of >= 0] = size[of[of >= 0]]
-    found = pl.Series(of, dtype=pl.Int64)
-    return frame.with_columns(bytes=pl.Series(size), of=pl.when(found >= 0).then(found).cast(pl.UInt32))
+    time, size = frame["time_s"].to_numpy(), frame["bytes"].to_numpy().copy()
+    owner = frame["user"].to_numpy() * np.uint32(len(described.sizes)) + frame["size_class"].to_physical().to_numpy()
+    puts = np.flatnonzero((frame["op"] == "put").to_numpy()).astype(np.uint32)
+    puts = puts[np.argsort(owner[puts], kind="stable")]
+    owner_of_puts = owner[puts]
+    gets, which = _again(described, frame)
+    of = np.zeros(len(frame), dtype=np.uint32)  # Of a get that reads a file again, one more than the row of its put.
+    for one in np.unique(owner[gets]):
+        first, end = (np.searchsorted(owner_of_puts, one, side=side) for side in ("left", "right"))
+        mine, some = puts[first:end], owner[gets] == one
+        before = np.searchsorted(time[mine], time[gets[some]], side="left")
+        chosen = np.floor(which[some] * before).astype(np.int64)[before > 0]
+        of[gets[some][before > 0]] = mine[chosen] + 1
+    again = np.flatnonzero(of)
+    size[again] = size[of[again] - 1]
+    row = pl.Series(of)
+    return frame.with_columns(bytes=pl.Series(size), of=pl.when(row > 0).then(row - 1))
+
+
+def _again(described: Description, frame: pl.DataFrame) -> tuple[NDArray[np.uint32], Floats]:
+    """Return the rows of gets that read a file again, and which one of those put before, as a share of these.
+
+    Two sequences that fill the unit interval evenly decide.
+    """
+    rows, picks = [np.zeros(0, dtype=np.uint32)], [np.zeros(0)]
+    for name, kind in described.kinds.items():
+        at = np.flatnonzero((frame["kind"] == name).to_numpy()).astype(np.uint32) if kind.reread else rows[0]
+        at = at[at.astype(np.float64) * 0.6180339887498949 % 1 < kind.reread]
+        rows.append(at)
+        picks.append(at.astype(np.float64) * 0.7548776662466927 % 1)
+    return np.concatenate(rows), np.concatenate(picks)
 
 
 def named(frame: pl.DataFrame, described: Description) -> pl.DataFrame:
@@ -280,16 +292,22 @@ def _timed(described: Description, frame: pl.DataFrame, dice: np.random.Generato
     """Add how long the tape and the transfer take."""
     assert described.transfers is not None
     of = described.transfers
-    staged = frame["staged"].to_numpy()
+    staged = np.flatnonzero(frame["staged"].to_numpy())
     which, uniform = dice.random(len(frame))[staged], dice.random(len(frame))[staged]
-    tape = np.zeros(len(frame))
-    tape[staged] = _staging(described, which, uniform)
+    tape = _staging(described, which, uniform)
     latency = np.where((frame["op"] == "put").to_numpy(), of.put_latency, of.get_latency)
-    latency -= of.jitter * np.log1p(-dice.random(len(frame)))
-    ready = frame["time_s"].to_numpy() + tape
+    for first in range(0, len(latency), BLOCK):
+        block = latency[first : first + BLOCK]
+        np.subtract(block, of.jitter * np.log1p(-dice.random(len(block))), out=block)
+    ready = frame["time_s"].to_numpy().copy()
+    ready[staged] += tape
     start, end = share_out(ready, frame["user"].to_numpy(), latency, frame["bytes"].to_numpy(), of)
+    del latency
+    ready[:] = np.nan  # Its memory is that of the tape's times now.
+    ready[staged] = tape
+    end -= start
     return frame.with_columns(
-        stage_s=pl.when("staged").then(pl.Series(tape)), start_s=pl.Series(start), measured_s=pl.Series(end - start)
+        stage_s=pl.Series(ready, nan_to_null=True), start_s=pl.Series(start), measured_s=pl.Series(end)
     )
 
 
@@ -345,7 +363,7 @@ def share_out(ready: Floats, user: Ints, latency: Floats, size: Ints, of: Transf
     It waits while its user has `user_limit` of them, takes its latency, and then shares a chain with others. Chains get
     `in_turn` transfers each, one chain after the other.
     """
-    start, end = array("d", bytes(8 * len(ready))), array("d", bytes(8 * len(ready)))
+    start, end = array("d", [0.0]) * len(ready), array("d", [0.0]) * len(ready)
     chains, finish = [Chain(of.rate, of.shared) for _ in range(of.chains)], [math.inf] * of.chains
     latent: list[tuple[float, int, int]] = []  # When the latency ends, which, its size.
     owners: dict[int, int] = {}  # Of each transfer that goes on.
@@ -385,7 +403,7 @@ def share_out(ready: Floats, user: Ints, latency: Floats, size: Ints, of: Transf
 
 def _arrivals(ready: Floats, user: Ints, latency: Floats, size: Ints) -> Iterator[Arrival]:
     """Yield transfers by when they are ready, and one that never is."""
-    order = np.argsort(ready, kind="stable")
+    order = np.argsort(ready, kind="stable").astype(np.uint32)
     for first in range(0, len(order), BLOCK):
         some = order[first : first + BLOCK]
         columns = (ready[some], some, user[some], latency[some], size[some])

@@ -77,8 +77,9 @@ def _texts(made: pl.DataFrame, described: Description, file: Path, to: str, mark
 
 def _by_end(made: pl.DataFrame) -> Iterator[pl.DataFrame]:
     """Yield the operations in the order of their ends as a log has them, some at a time."""
-    ends = made.select(_microseconds(pl.col("start_s")) + _microseconds(pl.col("measured_s").round(3))).to_series()
-    order = np.argsort(ends.to_numpy(), kind="stable")
+    end = _microseconds(pl.col("start_s")) + _microseconds(pl.col("measured_s").round(3))
+    ends = [part.select(end).to_series().to_numpy() for part in made.iter_slices(BATCH)]
+    order = np.argsort(np.concatenate(ends), kind="stable").astype(np.uint32)
     for first in range(0, len(order), BATCH):
         yield made[order[first : first + BATCH]]
 

@@ -88,7 +88,7 @@ impl LineColumns {
                 let known: Vec<String> = (0..header.count).map(|at| shown(header.get(at))).collect();
                 format!(
                     "no column `{name}` among the first {MOST}; a log has `time_s,op,user,host,file,bytes` (and `file_bytes`, `staged`, `measured_s`), \
-                     or of cartridges `time_s,op,file,drive_s` (and `silo`); this header has {}",
+                     or of cartridges `time_s,op,file,drive_s` (and `silo`), and `headrace logs convert` makes one of other logs; this header has {}",
                     known.join(", ")
                 )
             })

@@ -40,7 +40,7 @@ def analyse(
     strata, blocks = strata or STRATA, blocks or BLOCKS
     rows, rules = log.rows.scan(), filters.of_transfers(rounded=log.rounded)
     moved = _transfers(log)
-    together = concurrency(moved.filter(pl.col("outcome") == "done"))
+    together = concurrency(moved.select("time", "seconds").filter(moved["outcome"] == "done"))
     kept = moved.filter(filters.kept(rules)).select("op", "bytes", "seconds", "alone")
     del moved  # A log may be long.
     fits = {op: _fit(kept.filter(pl.col("op") == op), strata[op], fit_up_to) for op in ("put", "get")}
@@ -84,9 +84,9 @@ def _transfers(log: Log) -> pl.DataFrame:
 
 # One byte for each word: a long log has many.
 OPS, OUTCOMES = pl.Enum(["get", "put"]), pl.Enum(["done", "failed", "len failure", "other"])
-TRANSFERS = pl.Schema(
-    {"time": pl.Datetime("us"), "op": OPS, "bytes": pl.Int64, "seconds": pl.Float64, "outcome": OUTCOMES}
-)
+TRANSFERS: Json = {
+    "time": pl.Datetime("us"), "op": OPS, "bytes": pl.Int64, "seconds": pl.Float64, "outcome": OUTCOMES,
+}  # fmt: skip
 
 
 def _lasting_sessions(log: Log) -> pl.DataFrame:

@@ -7,8 +7,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from headrace.logs import table
-
 Json = dict[str, Any]
 
 BINS = 240
@@ -18,12 +16,11 @@ Floats = NDArray[np.float64]
 
 def ends_of(rows: pl.DataFrame) -> tuple[Floats, Floats]:
     """Return when each operation began and ended, in seconds since the first; rows are sorted by time."""
-    first = rows["time"].min()
-    whole = rows.select(
-        begin=(pl.col("time") - first).dt.total_microseconds() / 1e6,
-        end=(table.ended() - first).dt.total_microseconds() / 1e6,
-    )
-    return whole["begin"].to_numpy(), whole["end"].to_numpy()
+    since = rows["time"].to_physical().to_numpy()
+    since = since - since[0]  # In microseconds.
+    taken = np.floor(rows["seconds"].fill_null(0).to_numpy() * 1e6 + 0.5).astype(np.int64)
+    taken += since
+    return since / 1e6, taken / 1e6
 
 
 def alone(rows: pl.DataFrame) -> pl.Series:

@@ -31,7 +31,7 @@ def daily(table: pl.LazyFrame, kept: pl.Expr) -> list[Json]:
 def durations(table: pl.LazyFrame) -> list[Json]:
     """Return mean, spread and quantiles of the times that each kind of operation took."""
     kinds = {"put": "put", "get": "get", "migration": "migrate", "session": "session"}
-    of = {name: pl.when(pl.col("op") == op).then("seconds") for name, op in kinds.items()}
+    of: dict[str, pl.Expr] = {name: pl.when(pl.col("op") == op).then("seconds") for name, op in kinds.items()}
     columns = {"staging": "stage_s", "mount": "mount_s", "position": "position_s", "transfer": "transfer_s"}
     of |= {name: pl.col(column) for name, column in (columns | {"request to completion": "total_s"}).items()}
     done = table.filter(pl.col("outcome") == "done")
