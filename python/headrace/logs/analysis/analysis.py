@@ -39,13 +39,20 @@ def analyse(
     """
     strata, blocks = strata or STRATA, blocks or BLOCKS
     rows, rules = log.rows.scan(), filters.of_transfers(rounded=log.rounded)
+    days, taken, staged = daily(rows, filters.kept(rules)), durations(rows), staging(_stagings(log), break_s)
     moved = _transfers(log)
     together = concurrency(moved.select("time", "seconds").filter(moved["outcome"] == "done"))
     kept = moved.filter(filters.kept(rules)).select("op", "bytes", "seconds", "alone")
     del moved  # A log may be long.
     fits = {op: _fit(kept.filter(pl.col("op") == op), strata[op], fit_up_to) for op in ("put", "get")}
     known = {op: found for op, found in fits.items() if found}
-    delayed, outliers = filters.passed(kept, filters.of_delays(log.largest))
+    slow = filters.of_delays(log.largest)
+    delayed = {
+        op: delays(kept.filter((pl.col("op") == op) & filters.kept(slow)), found, blocks[op])
+        for op, found in known.items()
+    }
+    outliers = filters.removed(kept.lazy(), slow)
+    del kept
     first, last = rows.select(pl.col("time").min(), pl.col("time").max().alias("last")).collect().row(0)
     return {
         "files": [{"name": name, "format": form} for name, form in log.formats.items()],
@@ -55,15 +62,15 @@ def analyse(
         "skipped": log.skipped,
         "odd": [asdict(odd) for odd in log.odd],
         "rules": log.rules,
-        "days": daily(rows, filters.kept(rules)),
-        "durations": durations(rows),
+        "days": days,
+        "durations": taken,
         "filters": [asdict(one) for one in filters.removed(rows, rules)],
         "outliers": [asdict(one) for one in outliers],
         "transfers": together,
         "sessions": _sessions(_lasting_sessions(log)),
         "fits": known,
-        "delays": {op: delays(delayed.filter(pl.col("op") == op), found, blocks[op]) for op, found in known.items()},
-        "staging": staging(_stagings(log), break_s),
+        "delays": delayed,
+        "staging": staged,
     }
 
 
