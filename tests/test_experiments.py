@@ -374,7 +374,7 @@ def test_the_capacity_of_a_queue_is_what_theory_says(headrace: Run, clerk: Path)
         "p99(reads) > 50": "write a time such as `20 ms`",
         "p99 > 50 ms": "write `p99(NAME) > 50 ms`",
         "price < 300": "write `price(system) < 300`",
-        "latency(reads) > 50 ms": "response times are mean, sd, p50",
+        "latency(reads) > 50 ms": "times are mean, sd, p50",
         "fast enough": "`fast enough` is not understood",
         "p99(nobody) > 1 ms": "no run has a p99 of `nobody`",
     }.items():

@@ -101,6 +101,10 @@ fn ssds() -> Vec<Figure> {
     )]
 }
 
+fn training() -> Vec<Figure> {
+    vec![("steps_reads_per_cpu_s", "10⁷ reads of 10⁵ steps of four accelerators", whole::steps())]
+}
+
 fn disks() -> Vec<Figure> {
     let rate = whole::mechanical_disk();
     let (time, memory) = whole::disk_growth();
@@ -219,12 +223,13 @@ fn replicated() -> Vec<Figure> {
 type Group = (&'static str, fn() -> Vec<Figure>);
 
 /// The groups of figures, by name. Those of [`LONG`] are measured only where they are named.
-const GROUPS: [Group; 11] = [
+const GROUPS: [Group; 12] = [
     ("components", components),
     ("kernel", kernel),
     ("scenarios", scenarios),
     ("disks", disks),
     ("ssds", ssds),
+    ("training", training),
     ("fabrics", fabrics),
     ("archives", archives),
     ("acquisitions", acquisitions),

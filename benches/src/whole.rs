@@ -80,6 +80,21 @@ pub fn ssd() -> f64 {
     3e6 / cpu_seconds(|| run(SSD, &[]))
 }
 
+const STEPS: &str = "
+system: {store: {type: station, servers: 64, service: 1 ms, capacity: 100 GB}}
+workload:
+  training:
+    to: store
+    size: 10 MB
+    arrivals: {steps: {accelerators: 4, batch: 10, threads: 4, compute: 240 ms, read: 1 MB}}
+run: {requests: 10000000}
+";
+
+/// Reads a CPU second of 10⁵ steps of accelerators, a hundred reads each.
+pub fn steps() -> f64 {
+    1e7 / cpu_seconds(|| run(STEPS, &[]))
+}
+
 const RAID5: &str = "
 parts: {spindle: {type: disk, device: seagate-st32171w, positioning: mechanical}}
 system: {volume: {type: array, level: raid5, of: spindle, disks: 9, stripe_unit: 64 KiB}}

@@ -69,7 +69,8 @@ class Results(InNotebook):
     def streams(self) -> "polars.DataFrame":
         """One row per stream: requests issued, completed and lost, rates (1/s, B/s), response times (ms).
 
-        `blocked` is the share of time in which the source was blocked.
+        `blocked` is the share of time in which the source was blocked. Training has columns of its own (`steps.au`), null
+        for other streams.
         """
         return _frame(_stream_row(stream) for stream in self.data["streams"])
 
@@ -187,6 +188,7 @@ def _stream_row(stream: "StreamResults") -> Row:
         | _some(response, "mean_ms", "half_width_ms", "sd_ms", "max_ms")
         | dict(interval)
         | _quantiles([quantile["share"], quantile["ms"]] for quantile in response["quantiles_ms"])
+        | {f"steps.{name}": value for name, value in (stream["steps"] or {}).items()}
     )
 
 

@@ -3,6 +3,7 @@
 mod log;
 mod marks;
 mod phases;
+mod steps;
 mod totals;
 
 use headrace_stats::{Gauge, Pairs, Series, histogram};
@@ -13,6 +14,7 @@ use headrace_work::{Block, Breakdown, NodeId, Op, Request, TimeKind};
 pub use log::{LogBatch, RequestLog, Sink};
 pub use marks::{Mark, Marks, MeterReading};
 pub use phases::{HealthPhase, Phases};
+pub use steps::{Step, StepTotals};
 pub use totals::{Legs, Slowest, Totals};
 
 use crate::operation::{Operation, RecordedRequest};
@@ -289,9 +291,9 @@ impl StreamRecord {
         Self {
             measured: is_measured.then(Box::default),
             totals: Totals {
-                bytes: 0,
                 legs: vec![[0; 3]; groups],
                 slowest: vec![Slowest::default(); 1 + operations.len()],
+                ..Totals::default()
             },
             slow_from: vec![Nanos::MAX; 1 + operations.len()],
             by_op: operations.into_iter().map(|op| (op, Series::default())).collect(),

@@ -210,7 +210,7 @@ pub(crate) fn not_poisson(stream: &StreamPlan) -> Option<String> {
         }
         ArrivalSpec::Log(_) => poisson("are as recorded"),
         ArrivalSpec::Replay(_) if stream.is_open() => poisson("are as recorded"),
-        ArrivalSpec::Closed { .. } | ArrivalSpec::Replay(_) => Some(format!(
+        ArrivalSpec::Closed { .. } | ArrivalSpec::Steps(_) | ArrivalSpec::Replay(_) => Some(format!(
             "arrivals do not depend on answers: `{name}` waits for an answer before it asks again"
         )),
     }

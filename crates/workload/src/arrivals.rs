@@ -53,7 +53,10 @@ impl Arrivals {
             }
             ArrivalSpec::Renewal(gap) => ArrivalProcess::Renewal(gap.clone()),
             ArrivalSpec::Varying(spec) => ArrivalProcess::Varying(Box::new(Varying::new(spec))),
-            ArrivalSpec::Closed { .. } | ArrivalSpec::Replay(_) | ArrivalSpec::Log(_) => return None,
+            ArrivalSpec::Closed { .. }
+            | ArrivalSpec::Steps(_)
+            | ArrivalSpec::Replay(_)
+            | ArrivalSpec::Log(_) => return None,
         };
         Some(Self { draws, process })
     }
@@ -119,7 +122,7 @@ impl ArrivalSpec {
             Self::Batches { rate, size } => Some(rate.get() * size.mean()),
             Self::Renewal(gap) => Some(1e3 / gap.distribution().mean()),
             Self::Varying(spec) => Some(spec.mean_rate()),
-            Self::Closed { .. } | Self::Replay(_) | Self::Log(_) => None,
+            Self::Closed { .. } | Self::Steps(_) | Self::Replay(_) | Self::Log(_) => None,
         }
     }
 }
@@ -150,6 +153,10 @@ impl ArrivalSpec {
                     return Ok(Self::Renewal(gap));
                 }
                 Err(TimeProblem::new("renewal", "a mean of zero would send infinitely many requests at once"))
+            }
+            Self::Steps(steps) => {
+                let steps = steps.checked(read).map_err(|problem| within("steps", problem))?;
+                Ok(Self::Steps(Box::new(steps)))
             }
             Self::Varying(spec) => match spec.problem() {
                 None => Ok(self.clone()),

@@ -9,6 +9,7 @@ mod files;
 mod pattern;
 mod requests;
 mod spec;
+mod steps;
 mod varying;
 
 pub use arrivals::Arrivals;
@@ -16,4 +17,5 @@ pub use files::{Extents, Placement};
 pub use pattern::Pattern;
 pub use requests::Requests;
 pub use spec::{ArrivalSpec, BatchSize, OpSpec, PatternSpec, Region, StreamSpec, WhenFull};
+pub use steps::{CheckpointSpec, DataSet, Fetch, StepSpec};
 pub use varying::{Interpolation, RateFrom, VaryingSpec};

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::files::Placement;
+use crate::steps::StepSpec;
 use crate::varying::VaryingSpec;
 
 /// A stream of requests to one component.
@@ -97,10 +98,19 @@ impl StreamSpec {
             || self.pattern != PatternSpec::default()
     }
 
+    /// Its training, where it is that.
+    pub fn steps(&self) -> Option<&StepSpec> {
+        match &self.arrivals {
+            ArrivalSpec::Steps(steps) => Some(steps),
+            _ => None,
+        }
+    }
+
     /// Returns the number of threads that its clients share; 0 if they share none.
     pub fn threads(&self) -> u32 {
         match self.arrivals {
             ArrivalSpec::Closed { threads, .. } => threads.unwrap_or(0),
+            ArrivalSpec::Steps(ref steps) if self.from.is_some() => steps.all_threads(),
             _ => 0,
         }
     }
@@ -214,6 +224,8 @@ pub enum ArrivalSpec {
         #[schemars(range(min = 1, max = 65536))]
         threads: Option<u32>,
     },
+    /// Training in steps: accelerators compute on a batch of samples while reader threads fetch the next ones.
+    Steps(Box<StepSpec>),
     /// From a trace of requests recorded on a real system.
     Replay(Box<ReplaySpec>),
     /// From a log of file operations, to an archive.

@@ -17,7 +17,9 @@ def is_time(metric: str) -> bool:
 MEASURES = {
     "requests_per_s": ("requests/s", 1.0),
     "bytes_per_s": ("MB/s", 1e-6),
+    "samples_per_s": ("samples/s", 1.0),
     "utilisation": ("utilisation, %", 100.0),
+    "au": ("accelerator utilisation, %", 100.0),
 }
 
 

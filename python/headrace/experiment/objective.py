@@ -15,18 +15,23 @@ from headrace.result_types import ObjectiveResults
 from headrace.scenario import Scenario
 
 ASKED = re.compile(r"\s*(?P<what>\w+(\.\d+)?)\s*\(\s*(?P<of>[^()]+?)\s*\)\s*((?P<sign>[<>])=?\s*(?P<bound>.+?))?\s*")
-TIMES = {"mean": "mean_ms", "sd": "sd_ms"} | {f"p{share}": f"p{share}_ms" for share in ("50", "90", "95", "99", "99.9")}
+TIMES = {
+    **{"mean": "mean_ms", "sd": "sd_ms"},
+    **{f"p{share}": f"p{share}_ms" for share in ("50", "90", "95", "99", "99.9")},
+    # Of training: the stall of a step, that of the first of an epoch, and a checkpoint.
+    **{of: f"{of}_ms" for of in ("stall", "start", "checkpoint")},
+}
 COSTS = ("price", "power", "rack_units")
 LOSSES = ("dropped", "expired", "failed", "blocked")
-RATES = ("requests_per_s", "bytes_per_s")
+RATES = ("requests_per_s", "bytes_per_s", "samples_per_s")
 # The share of requests that are answered within a time: `within(recall, 10 min)`.
 WITHIN = "within"
 # Operations that a metric can be restricted to: `p99(recall)` is that of the only stream with recalls.
 OPERATIONS = ("reads", "writes", "get", "put", "stage", "delete", "session", "recall")
-WHATS = (*TIMES, WITHIN, *RATES, *LOSSES, "utilisation", "queue", *COSTS)
+WHATS = (*TIMES, WITHIN, *RATES, "au", *LOSSES, "utilisation", "queue", *COSTS)
 # Of these less is better: `<` is the goal, and `>` the limit.
 LESS_IS_BETTER = {*TIMES, *LOSSES, *COSTS, "utilisation", "queue"}
-MORE_IS_BETTER = {*RATES, WITHIN}
+MORE_IS_BETTER = {*RATES, WITHIN, "au"}
 EXAMPLE = "write it as `p99(reads) > 20 ms` or `mean(users)`"
 GOALS = "write a metric of a run, such as `p99(reads)`, or a formula of fields, such as `300 * disks`"
 # What names a metric, and not of what.
@@ -264,8 +269,8 @@ def objective(text: str, *, bounded: bool, fields: bool = False) -> Objective:
         if found["what"] in TIMES and not is_time:
             raise refusal(text, f"`{text}`: `{found['bound']}` is not a time", "write a time such as `20 ms`")
         if is_time and found["what"] not in TIMES:
-            why = f"`{text}`: `{found['what']}` is not a response time, so `{found['bound']}` cannot be its bound"
-            raise refusal(text, why, f"response times are {', '.join(TIMES)}")
+            why = f"`{text}`: `{found['what']}` is not a time, so `{found['bound']}` cannot be its bound"
+            raise refusal(text, why, f"times are {', '.join(TIMES)}")
         bound = read.number * 1e3 if found["what"] in TIMES else read.number
     above = None if bound is None else found["sign"] == ">"
     of, _, time = found["of"].rpartition(",") if found["what"] == WITHIN else (found["of"], "", None)

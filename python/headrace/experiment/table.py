@@ -33,7 +33,7 @@ MOST_REASONS = 10
 # Loads that an answer names; the table has all.
 MOST_LOADS = 6
 UNTESTED = " With one run each, it was not tested whether they differ."
-MORE_IS_BETTER = ("_per_s", "hit_ratio")
+MORE_IS_BETTER = ("_per_s", "hit_ratio", ".au")
 
 
 def more_is_better(metric: str) -> bool:

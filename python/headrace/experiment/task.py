@@ -132,6 +132,7 @@ def metrics(found: ResultsData) -> dict[str, float | None]:
         name = stream["name"]
         numbers |= {f"{name}.{rate}": stream[rate] for rate in ("requests_per_s", "bytes_per_s")}
         numbers |= {f"{name}.{loss}": share for loss, share in _lost(stream).items()}
+        numbers |= {f"{name}.{number}": value for number, value in _training(stream).items()}
         numbers |= _response(name, stream["response"])
         by_op = {"reads": stream["reads"], "writes": stream["writes"], **stream["operations"]}
         for op, response in by_op.items():
@@ -162,6 +163,12 @@ def _lost(stream: StreamResults) -> dict[str, float]:
     issued = max(stream["issued"], 1)
     shares = {loss: stream[loss] / issued for loss in ("dropped", "expired", "failed")}
     return shares if stream["blocked"] is None else shares | {"blocked": stream["blocked"]}
+
+
+def _training(stream: StreamResults) -> dict[str, float | None]:
+    """Return the numbers of accelerators that it feeds, if it does: those that there are."""
+    steps: Mapping[str, float | None] = {**(stream["steps"] or {})}
+    return {number: steps[number] for number in TRAINING if steps.get(number) is not None}
 
 
 def alike(components: list[ComponentResults]) -> dict[str, list[ComponentResults]]:
@@ -219,6 +226,9 @@ def _catalogue(name: str, beside: Path) -> Json:
 def _plain(sourced: Any) -> float:
     return float(sourced["value"] if isinstance(sourced, dict) else sourced)
 
+
+# Numbers of accelerators that are metrics.
+TRAINING = ("au", "samples_per_s", "stall_ms", "start_ms", "checkpoint_ms")
 
 # What is recorded to judge the others by, and is no metric itself.
 STATISTICS = ("half_width_ms", "settling", SLOWEST_WAIT, SLOWEST_WORK)

@@ -199,6 +199,7 @@ def tiles(found: Json) -> list[Tile]:
     shown = [*map(_objective, found["objectives"]), _throughput(answered)]
     if len(answered) <= MOST_TILES:
         shown += [tile for stream in answered for tile in _response(stream, found, alone=len(answered) == 1)]
+    shown += [tile for stream in answered if stream["steps"] for tile in _training(stream)]
     return shown + _lost(found["streams"]) + _bottleneck(found)
 
 
@@ -246,6 +247,15 @@ def _response(stream: Json, found: Json, *, alone: bool) -> list[Tile]:
         Tile(f"{of}mean", quantities.rounded(response["mean_ms"], half), ", ".join(beside)),
         Tile(f"{of}p99", p99, quantities.half(late["half_width_ms"], late["ms"]) if late["half_width_ms"] else ""),
     ]
+
+
+def _training(stream: Json) -> list[Tile]:
+    steps = stream["steps"]
+    tiles = [] if steps["au"] is None else [Tile("accelerators", f"{steps['au']:.1%} utilised", stream["name"])]
+    tiles += [Tile("training", f"{number(steps['samples_per_s'])} samples/s", f"{steps['steps']:,} steps")]
+    if steps["checkpoint_ms"] is not None:
+        tiles.append(Tile("checkpoint", format_time(steps["checkpoint_ms"]), f"{steps['checkpoints']:,} written"))
+    return tiles
 
 
 def _unsure(response: Json) -> float:

@@ -66,6 +66,7 @@ impl StreamPlan {
     /// Returns true if it has both reads and writes.
     fn is_mixed(&self) -> bool {
         match &self.trace {
+            None if self.spec.steps().is_some_and(|steps| steps.checkpoint.is_some()) => true,
             None => (0.0..1.0).contains(&self.spec.op.reads()) && self.spec.op.reads() > 0.0,
             Some(trace) => (1..trace.survey.requests).contains(&trace.survey.reads),
         }
@@ -85,6 +86,7 @@ impl StreamPlan {
         match (&self.trace, &self.spec.arrivals) {
             (Some(trace), _) => (trace.timing() == Timing::Think).then_some(1),
             (None, ArrivalSpec::Closed { depth, .. }) => Some(u64::from(*depth)),
+            (None, ArrivalSpec::Steps(steps)) => Some(u64::from(steps.all_threads())),
             _ => None,
         }
     }
@@ -112,6 +114,7 @@ impl StreamPlan {
             sessions: self.sessions(),
             clients: match self.spec.arrivals {
                 ArrivalSpec::Closed { depth, .. } => depth,
+                ArrivalSpec::Steps(ref steps) => steps.all_threads(),
                 _ => 0,
             },
         }

@@ -6,7 +6,7 @@ use headrace_storage::{CartridgeSession, DeviceCatalogue, Graph, Trigger};
 use headrace_trace::{Replay, ReplayProblem, ReplaySpec, Timing};
 use headrace_units::{Bytes, Nanos};
 use headrace_work::NodeId;
-use headrace_workload::{ArrivalSpec, OpSpec, Region, StreamSpec, WhenFull};
+use headrace_workload::{ArrivalSpec, DataSet, OpSpec, PatternSpec, Region, StepSpec, StreamSpec, WhenFull};
 
 use super::stream::StreamPlan;
 use super::{KnownDevices, extents};
@@ -105,6 +105,11 @@ impl Planner<'_> {
                 trace
             }
             ArrivalSpec::Log(_) => None,
+            ArrivalSpec::Steps(steps) => {
+                self.drawn_stream(path, spec, capacity);
+                self.training(path, spec, steps, capacity);
+                None
+            }
             _ => {
                 self.drawn_stream(path, spec, capacity);
                 None
@@ -115,10 +120,10 @@ impl Planner<'_> {
     /// Checks a stream of triggers, which have neither data nor addresses.
     fn trigger(&mut self, path: &Path, spec: &StreamSpec) -> Option<Replay> {
         self.limits(path, spec);
-        if matches!(spec.arrivals, ArrivalSpec::Replay(_) | ArrivalSpec::Log(_)) {
+        if matches!(spec.arrivals, ArrivalSpec::Steps(_) | ArrivalSpec::Replay(_) | ArrivalSpec::Log(_)) {
             let problem = Problem::at(
                 path.key("arrivals"),
-                format!("`{}` takes triggers, which no trace has", spec.to),
+                format!("`{}` takes triggers, which neither a trace nor training has", spec.to),
             );
             self.say(problem.help("let them come at a rate: `arrivals: {poisson: 1000 /s}`"));
         }
@@ -138,6 +143,12 @@ impl Planner<'_> {
 
     fn limits(&mut self, path: &Path, spec: &StreamSpec) {
         let closed = matches!(spec.arrivals, ArrivalSpec::Closed { .. });
+        let is_limited = spec.outstanding.is_some() || spec.when_full != WhenFull::Wait;
+        if spec.steps().is_some() && is_limited {
+            let problem =
+                Problem::at(path.key("outstanding"), "each reader thread has one request in flight");
+            return self.say(problem.help("remove it; set `arrivals.steps.threads` instead"));
+        }
         if closed && (spec.outstanding.is_some() || spec.when_full != WhenFull::Wait) {
             let problem =
                 Problem::at(path.key("outstanding"), "a closed stream has `depth` requests in flight");
@@ -185,6 +196,35 @@ impl Planner<'_> {
                     format!("`{field}` is at least one byte and at most what is addressed, {capacity}");
                 self.say(Problem::at(path.key(field), message));
             }
+        }
+    }
+
+    /// Checks what training needs beyond drawn requests: a data set of samples that lie side by side.
+    fn training(&mut self, path: &Path, spec: &StreamSpec, steps: &StepSpec, capacity: Bytes) {
+        let drawn = [
+            ("op", spec.op != OpSpec::Read, "reader threads read; `checkpoint` says what is written"),
+            (
+                "pattern",
+                spec.pattern != PatternSpec::Uniform,
+                "`arrivals.steps.shuffle` says in which order samples come",
+            ),
+            (
+                "file",
+                spec.file.is_some(),
+                "each sample lies by itself; `arrivals.steps.samples` says how many there are",
+            ),
+        ];
+        for (field, is_set, help) in drawn {
+            if is_set {
+                self.say(Problem::at(path.key(field), format!("training has no `{field}`")).help(help));
+            }
+        }
+        let at = path.key("arrivals").key("steps");
+        if let Some((field, message)) = steps.problem() {
+            return self.say(Problem::at(at.key(field), message));
+        }
+        if let Err((field, message)) = DataSet::new(spec, steps, capacity, (0, "")) {
+            self.say(Problem::at(at.key(field), message).help("give fewer, or address a larger component"));
         }
     }
 

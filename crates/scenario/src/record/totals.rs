@@ -2,6 +2,8 @@
 
 use headrace_work::{Breakdown, TimeKind};
 
+use super::steps::StepTotals;
+
 /// Totals that grow; their differences between marks are what happened in between.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
@@ -11,6 +13,8 @@ pub struct Totals {
     pub legs: Legs,
     /// The time of the slowest: of all requests, then of each operation.
     pub slowest: Vec<Slowest>,
+    /// Of training.
+    pub steps: StepTotals,
 }
 
 /// Waiting, service and blocked time along the path, by group of components, in ns; empty before the first request.
@@ -45,6 +49,7 @@ impl Totals {
             bytes: self.bytes - earlier.bytes,
             legs: grown(&self.legs, &earlier.legs),
             slowest: slowest.collect(),
+            steps: self.steps.since(&earlier.steps),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use headrace_units::{BytesPerSecond, Nanos};
 
-use super::{Bottleneck, ClosedLoad, Results, SATURATED, StreamResults, objectives, rebuilds, stretch};
+use super::{Bottleneck, ClosedLoad, Results, SATURATED, StepResults, StreamResults, objectives, rebuilds, stretch};
 
 /// Returns the answer: stream by stream, then the bottleneck.
 pub fn in_words(results: &Results) -> String {
@@ -112,6 +112,7 @@ fn stream(stream: &StreamResults) -> String {
         time(response.mean_ms),
         time(slow),
     );
+    let said = stream.steps.iter().fold(said, |said, steps| format!("{said} {}", training(steps)));
     match &stream.measured {
         None => said,
         Some(measured) => format!(
@@ -120,6 +121,19 @@ fn stream(stream: &StreamResults) -> String {
             measured.all.mean_error_percent,
             measured.all.demerit_percent
         ),
+    }
+}
+
+/// Returns the sentence on how well accelerators are fed.
+fn training(steps: &StepResults) -> String {
+    let rate = Significant(steps.samples_per_s);
+    match (steps.au, steps.stall_ms) {
+        (Some(au), Some(stall)) => format!(
+            "Accelerators: {:.1} % utilised, {rate:.4} samples/s, {} of stall a step.",
+            au * 100.0,
+            Nanos::from_ms(stall)
+        ),
+        _ => format!("Accelerators: {rate:.4} samples/s."),
     }
 }
 

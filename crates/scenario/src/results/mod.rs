@@ -10,6 +10,7 @@ mod objectives;
 mod phases;
 mod rebuilds;
 mod response;
+mod steps;
 mod streams;
 mod stretch;
 
@@ -32,6 +33,7 @@ pub use notes::{of_components, of_few};
 pub use objectives::ObjectiveResults;
 pub use phases::{PhaseResults, PhaseStreamResults};
 pub use response::{IntervalResults, QuantileResults, ResponseResults, have_settled};
+pub use steps::StepResults;
 pub use streams::{LegResults, StreamResults};
 pub use stretch::{BusiestStretch, StretchStream};
 

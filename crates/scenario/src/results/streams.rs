@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::measured::{self, Measured};
 use super::response::{self, ResponseResults};
+use super::steps::{self, StepResults};
 use crate::operation::Operation;
 use crate::plan::Plan;
 use crate::record::Legs;
@@ -61,6 +62,8 @@ pub struct StreamResults {
     /// CDF of response times at 500 equally spaced shares.
     #[schemars(extend("x-unit" = "list of [ms, share]"))]
     pub cdf: Vec<(f64, f64)>,
+    /// For training in steps: how well its accelerators are fed; null for other streams.
+    pub steps: Option<StepResults>,
     /// For a replayed trace with response times: measured values, and errors of the simulation.
     pub measured: Option<Measured>,
 }
@@ -121,6 +124,7 @@ pub(super) fn stream(
         operations: operations.filter_map(|op| Some((op.name(), answered(op)?))).collect(),
         path: path(plan, found().map(|stream| &stream.legs), answered_after),
         cdf: cdf(&distribution),
+        steps: stream.spec.steps().map(|_| steps::of(found(), seconds)),
         measured: measured::against(found()),
     }
 }

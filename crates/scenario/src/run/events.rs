@@ -9,6 +9,7 @@ use headrace_workload::ArrivalSpec;
 
 use super::options::End;
 use super::replication::{END_OF_TIME, Replication, Watch};
+use super::steps;
 use crate::faults::Moment;
 use crate::operation::RecordedRequest;
 use crate::plan::StreamPlan;
@@ -68,6 +69,9 @@ fn start<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: usize, stream
     let sim = of.shared.sim;
     if let Some(log) = &stream.log {
         return sim.spawn(replay_files(of, hosts, index, log));
+    }
+    if let Some(training) = &of.sources[index].training {
+        return steps::start(of, hosts, index, training);
     }
     match (&stream.spec.arrivals, &stream.trace) {
         (_, Some(trace)) => sim.spawn(replay(of, hosts, index, trace)),
@@ -178,7 +182,7 @@ async fn replay_files<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: 
 impl<'m> Replication<'m> {
     /// A client of `stream` may ask again at the instant at which it asked. One whose request failed waits; the others must not go on
     /// for ever.
-    async fn took_no_time(&'m self, stream: usize, failed: bool) {
+    pub(super) async fn took_no_time(&'m self, stream: usize, failed: bool) {
         if failed {
             self.shared.sim.delay(RETRY).await;
         } else if self.still.note(stream, self.shared.sim.now()) {
@@ -203,7 +207,7 @@ impl<'m> Replication<'m> {
     }
 
     /// The next request of a client, who waits until it is answered or gives up. Gives whether it did not fail.
-    async fn request(&'m self, hosts: &'m Hosts<'m>, index: usize, thread: u32) -> bool {
+    pub(super) async fn request(&'m self, hosts: &'m Hosts<'m>, index: usize, thread: u32) -> bool {
         let Some(timeout) = self.sources[index].timeout else { return self.host(index, thread).await };
         let deadline = self.shared.sim.now() + timeout;
         let mut request = hosts.all([(index, thread)]);

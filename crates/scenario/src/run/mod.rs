@@ -10,6 +10,7 @@ mod outcome;
 mod points;
 mod recursion;
 mod replication;
+mod steps;
 mod still;
 mod turns;
 

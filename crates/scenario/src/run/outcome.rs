@@ -13,7 +13,7 @@ use super::points::{self, RunSegment};
 use super::replication::Replication;
 use crate::checks::{self, Evidence};
 use crate::operation::Operation;
-use crate::record::{HealthPhase, Legs, Mark, MeterReading, Record, Slowest, StreamRecord, Totals};
+use crate::record::{HealthPhase, Legs, Mark, MeterReading, Record, Slowest, StepTotals, StreamRecord, Totals};
 
 /// Outcome of one replication.
 #[derive(Clone, Debug)]
@@ -77,6 +77,8 @@ pub struct StreamOutcome {
     pub by_op: Vec<(Operation, SeriesOutcome)>,
     /// Waiting, service and blocked time along the path, by group of components, in ns of all requests together.
     pub legs: Legs,
+    /// Of training.
+    pub steps: StepTotals,
     /// Measured and simulated responses of all requests, of reads and of writes, for a trace that has them.
     pub measured: Option<Box<[Pairs; 3]>>,
 }
@@ -239,6 +241,7 @@ fn stream_outcome(stream: &StreamRecord, index: usize, first: usize, cut: Option
         all: next(&stream.all),
         by_op: stream.by_op.iter().map(|(op, series)| (*op, next(series))).collect(),
         legs: kept.legs,
+        steps: kept.steps,
         measured: stream.measured.clone(),
     }
 }

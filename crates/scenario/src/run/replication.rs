@@ -12,6 +12,7 @@ use headrace_workload::{Arrivals, Requests, WhenFull};
 
 use super::faults::FaultsByCount;
 use super::options::End;
+use super::steps::Training;
 use super::still::Still;
 use super::turns::Turns;
 use crate::plan::{Plan, StreamPlan};
@@ -59,6 +60,8 @@ pub struct RequestSource<'m> {
     /// Recorded operations on files that are due, likewise; those of a replay that keeps gaps wait for their turn.
     pub files: RefCell<VecDeque<(Request<FileOp>, Option<Nanos>)>>,
     pub turns: Turns<'m>,
+    /// Training, where it is that: its reads are put with the recorded requests.
+    pub training: Option<Training<'m>>,
     /// Room for requests in flight, where that is limited.
     pub room: Option<Pool<'m>>,
     when_full: WhenFull,
@@ -94,9 +97,10 @@ impl<'m> RequestSource<'m> {
             edge: arena.edge_to(stream.target),
             requests: RefCell::new(if addressed { requests } else { requests.without_addresses() }),
             recorded: RefCell::default(),
-            is_recorded: stream.trace.is_some(),
+            is_recorded: stream.trace.is_some() || stream.spec.steps().is_some(),
             files: RefCell::default(),
             turns: Turns::new(sim),
+            training: Training::new(&stream.spec, target.capacity().0, (seed, &stream.name), sim),
             room,
             when_full: stream.spec.when_full,
             timeout: stream.spec.timeout,

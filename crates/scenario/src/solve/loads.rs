@@ -102,6 +102,7 @@ fn set(stream: &StreamPlan, clients: u32, rate: f64) -> Option<(String, String)>
         }
         ArrivalSpec::Bursty { .. }
         | ArrivalSpec::Varying(_)
+        | ArrivalSpec::Steps(_)
         | ArrivalSpec::Replay(_)
         | ArrivalSpec::Log(_) => return None,
     };

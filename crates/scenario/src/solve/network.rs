@@ -342,6 +342,9 @@ fn of_one_kind(plan: &Plan) -> Result<(), Vec<Problem>> {
     let odd = |stream: &StreamPlan| match &stream.spec.arrivals {
         _ if stream.spec.outstanding.is_some() => Some("no request waits outside: `outstanding` limits them"),
         ArrivalSpec::Log(_) if stream.sessions().is_some() => None,
+        ArrivalSpec::Steps(_) => {
+            Some("clients think and ask by themselves: these are reader threads that wait for accelerators")
+        }
         ArrivalSpec::Replay(_) => Some("arrivals have a law: these are as recorded"),
         ArrivalSpec::Varying(_) => Some(VARIES),
         ArrivalSpec::Log(_) => Some(BURSTS),

@@ -20,4 +20,5 @@ mod runs;
 mod sessions;
 mod solve;
 mod ssd;
+mod steps;
 mod streams;

@@ -81,7 +81,8 @@ impl TimeProblem {
         Self { field: field.to_owned(), message: message.into(), help: None }
     }
 
-    fn within(self, field: &str) -> Self {
+    /// Returns the problem as one of the field that holds the time, or holds what the problem is of.
+    pub fn within(self, field: &str) -> Self {
         let below = Some(self.field).filter(|below| !below.is_empty());
         Self { field: below.map_or_else(|| field.to_owned(), |below| format!("{field}.{below}")), ..self }
     }

@@ -1,0 +1,86 @@
+//! Totals of training: steps, and for how long accelerators computed and waited.
+
+use headrace_units::Nanos;
+
+/// One step of one accelerator.
+pub struct Step {
+    /// True if nothing was fetched ahead of it: the first of an epoch, or after a checkpoint.
+    pub is_first: bool,
+    /// Samples computed on.
+    pub samples: u64,
+    /// Time of computing.
+    pub compute: Nanos,
+    /// Time waited, for the batch and for other accelerators.
+    pub stall: Nanos,
+}
+
+/// Totals that grow.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StepTotals {
+    /// Steps of all accelerators.
+    pub steps: u64,
+    /// Samples of them.
+    pub samples: u64,
+    /// First steps.
+    pub firsts: u64,
+    /// Time waited in first steps, in ns.
+    pub first_stall: u128,
+    /// Time of computing in other steps, in ns.
+    pub compute: u128,
+    /// Time waited in other steps, in ns.
+    pub stall: u128,
+    /// Checkpoints.
+    pub checkpoints: u64,
+    /// Time from the beginning of each to the end of its last write, in ns.
+    pub checkpointing: u128,
+}
+
+impl StepTotals {
+    /// Adds a step.
+    pub fn step(&mut self, step: &Step) {
+        self.steps += 1;
+        self.samples += step.samples;
+        if step.is_first {
+            self.firsts += 1;
+            self.first_stall += u128::from(step.stall.0);
+        } else {
+            self.compute += u128::from(step.compute.0);
+            self.stall += u128::from(step.stall.0);
+        }
+    }
+
+    /// Adds a checkpoint that took this long.
+    pub fn checkpoint(&mut self, took: Nanos) {
+        self.checkpoints += 1;
+        self.checkpointing += u128::from(took.0);
+    }
+
+    /// Returns what was added since `earlier`.
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            steps: self.steps - earlier.steps,
+            samples: self.samples - earlier.samples,
+            firsts: self.firsts - earlier.firsts,
+            first_stall: self.first_stall - earlier.first_stall,
+            compute: self.compute - earlier.compute,
+            stall: self.stall - earlier.stall,
+            checkpoints: self.checkpoints - earlier.checkpoints,
+            checkpointing: self.checkpointing - earlier.checkpointing,
+        }
+    }
+
+    /// Returns the totals of both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            steps: self.steps + other.steps,
+            samples: self.samples + other.samples,
+            firsts: self.firsts + other.firsts,
+            first_stall: self.first_stall + other.first_stall,
+            compute: self.compute + other.compute,
+            stall: self.stall + other.stall,
+            checkpoints: self.checkpoints + other.checkpoints,
+            checkpointing: self.checkpointing + other.checkpointing,
+        }
+    }
+}

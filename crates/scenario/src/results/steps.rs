@@ -1,0 +1,44 @@
+//! What a run says of training: how well the storage fed its accelerators.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::record::StepTotals;
+use crate::run::StreamOutcome;
+
+/// Training in steps. Times of a step leave out the first of each epoch and after each checkpoint, before which nothing is prefetched, as
+/// DLIO's accounting does.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct StepResults {
+    /// Steps of all accelerators.
+    pub steps: u64,
+    /// Accelerator utilisation (AU): computing time ÷ (computing time + stalls); null if there was no such step.
+    #[schemars(range(min = 0, max = 1))]
+    pub au: Option<f64>,
+    /// Samples that all accelerators computed on, with all steps and checkpoints.
+    pub samples_per_s: f64,
+    /// Mean time of a step for which an accelerator waited, for its batch and at the barrier.
+    pub stall_ms: Option<f64>,
+    /// The same of the steps before which nothing is prefetched.
+    pub start_ms: Option<f64>,
+    /// Checkpoints written.
+    pub checkpoints: u64,
+    /// Mean time of a checkpoint, from the beginning of all writes to the end of the last; null without checkpoints.
+    pub checkpoint_ms: Option<f64>,
+}
+
+/// The training of a stream in all replications, which took `seconds` in all.
+pub(super) fn of<'o>(found: impl Iterator<Item = &'o StreamOutcome>, seconds: f64) -> StepResults {
+    let all = found.map(|stream| stream.steps).fold(StepTotals::default(), StepTotals::and);
+    let mean_ms = |sum: u128, many: u64| (many > 0).then(|| sum as f64 * 1e-6 / many as f64);
+    let spent = all.compute + all.stall;
+    StepResults {
+        steps: all.steps,
+        au: (spent > 0).then(|| all.compute as f64 / spent as f64),
+        samples_per_s: all.samples as f64 / seconds.max(1e-9),
+        stall_ms: mean_ms(all.stall, all.steps - all.firsts),
+        start_ms: mean_ms(all.first_stall, all.firsts),
+        checkpoints: all.checkpoints,
+        checkpoint_ms: mean_ms(all.checkpointing, all.checkpoints),
+    }
+}

@@ -1,0 +1,138 @@
+//! Training in steps, against closed forms.
+
+use headrace_scenario::progress::Progress;
+use headrace_scenario::results::{Results, StepResults};
+use headrace_scenario::run::{End, Options};
+use headrace_scenario::simulate;
+use proptest::prelude::*;
+
+use crate::near::close;
+
+fn found(text: &str) -> Result<Results, String> {
+    let found = simulate(text, "test.yaml", &[], &Options::default(), &Progress::default());
+    found.map(|found| found.results).map_err(|problems| problems.rendered())
+}
+
+/// Training from a component that takes `read` for each sample and serves as many at once as come.
+fn training(read: &str, steps: &str) -> (Results, StepResults) {
+    let store = format!("{{type: station, servers: 64, service: {read}, capacity: 1 GB}}");
+    let stream = format!("{{to: store, size: 100 kB, arrivals: {{steps: {{{steps}}}}}}}");
+    let run = "{requests: 20000, warm_up: none}";
+    let results = found(&format!("system: {{store: {store}}}\nworkload: {{training: {stream}}}\nrun: {run}"));
+    let results = results.unwrap_or_else(|problems| panic!("{problems}"));
+    let steps = results.streams[0].steps.clone().expect("the stream trains");
+    (results, steps)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// One thread that takes r for a batch, computing for c: with nothing read ahead the two follow each other, and with any prefetching
+    /// the slower sets the pace.
+    #[test]
+    fn one_thread_and_fixed_times_are_as_the_closed_forms_say(
+        read in 1u32..50, compute in 1u32..200, batch in 1u32..8, prefetch in 0u32..3, sample in any::<bool>()
+    ) {
+        let fetch = if sample { "sample" } else { "batch" };
+        let ahead = [0, 1, 1_000_000][prefetch as usize];
+        let steps = format!(
+            "accelerators: 1, batch: {batch}, compute: {compute} ms, prefetch: {ahead}, fetch: {fetch}, samples: 1000"
+        );
+        let (_, steps) = training(&format!("{read} ms"), &steps);
+        let (c, r) = (f64::from(compute), f64::from(batch * read));
+        let au = if prefetch == 0 { c / (c + r) } else { c / c.max(r) };
+        close(steps.au.unwrap(), au, 1.5, "accelerator utilisation");
+        prop_assert!((steps.stall_ms.unwrap() - (c / steps.au.unwrap() - c)).abs() < 1e-6);
+    }
+
+    /// A barrier waits for the slowest: with exponential computing, n accelerators take H(n) times as long for a step as one.
+    #[test]
+    fn a_barrier_waits_for_the_slowest(accelerators in 1u32..7) {
+        let steps = format!("accelerators: {accelerators}, batch: 1, compute: {{exponential: 100 ms}}, prefetch: 50");
+        let (_, steps) = training("1 us", &steps);
+        let harmonic: f64 = (1..=accelerators).map(|n| 1.0 / f64::from(n)).sum();
+        close(steps.au.unwrap(), 1.0 / harmonic, 4.0, "accelerator utilisation");
+        let apart = format!("accelerators: {accelerators}, batch: 1, compute: {{exponential: 100 ms}}, barrier: false");
+        let (_, apart) = training("1 us", &apart);
+        prop_assert!(apart.au.unwrap() > 0.999);
+    }
+}
+
+/// Threads take turns: w of them read w batches at once, and a batch of s samples by sample takes as long as ⌈s/w⌉ reads.
+#[test]
+fn threads_read_at_once() {
+    let of = |fetch| {
+        let steps =
+            format!("accelerators: 1, batch: 6, compute: 1 ms, prefetch: 0, threads: 4, fetch: {fetch}");
+        training("10 ms", &steps).1.stall_ms.unwrap()
+    };
+    close(of("batch"), 60.0, 0.1, "stall, a thread a batch");
+    close(of("sample"), 20.0, 30.0, "stall, all threads a batch");
+    let steps = "accelerators: 1, batch: 6, compute: 1 ms, prefetch: 8, threads: 4, fetch: batch";
+    close(training("10 ms", steps).1.stall_ms.unwrap(), 60.0 / 4.0 - 1.0, 1.0, "stall, four batches at once");
+}
+
+/// The time to hand a batch over is waited for in each step, and that to preprocess a sample by the thread that read it.
+#[test]
+fn handing_over_and_preprocessing_take_their_time() {
+    let steps = "accelerators: 1, batch: 2, compute: 30 ms, prefetch: 4, hand_over: 10 ms, preprocess: 5 ms";
+    close(training("1 ms", steps).1.au.unwrap(), 30.0 / 40.0, 0.1, "AU with a hand-over");
+    let steps = "accelerators: 1, batch: 2, compute: 10 ms, prefetch: 4, preprocess: 9 ms";
+    close(training("1 ms", steps).1.au.unwrap(), 10.0 / 20.0, 1.0, "AU with preprocessing");
+}
+
+/// A run of given epochs reads the data set as often, each sample in pieces, and ends.
+#[test]
+fn epochs_end_the_run() {
+    let steps = "accelerators: 2, batch: 5, compute: 1 ms, samples: 103, epochs: 3, read: 30 kB";
+    let (results, steps) = training("1 ms", steps);
+    assert_eq!(results.ended, End::Done);
+    assert!(results.complete);
+    assert_eq!(steps.steps, 2 * 10 * 3, "three samples are left over in each epoch");
+    let (sample, pieces) = (2 * 10 * 5 * 3, 4);
+    assert_eq!(results.streams[0].completed, sample * pieces);
+    assert!(steps.start_ms > steps.stall_ms, "an epoch begins with nothing read ahead: {steps:?}");
+}
+
+/// All write their checkpoints at once, and nobody computes meanwhile.
+#[test]
+fn checkpoints_are_written_by_all_at_once() {
+    let steps = "accelerators: 4, batch: 5, compute: 10 ms, samples: 400, epochs: 5, \
+                 checkpoint: {every: 10, size: 1 MB, write: 100 kB}";
+    let (results, steps) = training("2 ms", steps);
+    assert_eq!(steps.checkpoints, 10);
+    close(
+        steps.checkpoint_ms.unwrap(),
+        20.0,
+        0.1,
+        "ten writes one after another, on as many servers as accelerators",
+    );
+    assert_eq!(results.streams[0].writes.as_ref().map(|writes| writes.count), Some(10 * 4 * 10));
+    assert_eq!(steps.au, Some(1.0), "a checkpoint is no part of a step");
+}
+
+/// The recursion and formulas do not apply, and mistakes are told by the field.
+#[test]
+fn mistakes_are_told_by_the_field() {
+    let of = |stream: &str, steps: &str| {
+        let text = format!(
+            "system: {{store: {{type: station, service: 1 ms, capacity: 100 MB}}}}\n\
+             workload: {{training: {{to: store, size: 1 MB{stream}, arrivals: {{steps: {{accelerators: 2, batch: 5, compute: 1 ms{steps}}}}}}}}}"
+        );
+        found(&text).expect_err("it is a mistake")
+    };
+    let cases = [
+        ("", ", samples: 101", "they need 101.4 MB, and there are 100 MB"),
+        ("", ", samples: 9", "a step takes 10 samples, and there are 9"),
+        (", op: write", "", "training has no `op`"),
+        (", pattern: sequential", "", "training has no `pattern`"),
+        (", file: 20 MB", "", "training has no `file`"),
+        (", outstanding: 3", "", "each reader thread has one request in flight"),
+        ("", ", read: 0 B", "a request needs at least one byte"),
+        ("", ", checkpoint: {every: 3, size: 60 MB}", "a step takes 10 samples, and there are 0"),
+    ];
+    for (stream, steps, message) in cases {
+        let told = of(stream, steps);
+        assert!(told.contains(message), "{told}");
+    }
+}

@@ -1,0 +1,262 @@
+//! Training in steps: accelerators that compute on one batch while reader threads fetch those that follow.
+
+use headrace_kernel::{RngStream, subkey};
+use headrace_units::Bytes;
+use headrace_work::{Block, Op, ReadsSample, TimeProblem, TimeSpec};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::spec::StreamSpec;
+
+/// Accelerators that train on a data set: `size` of the stream is that of a sample, and each request is a read of one, or a piece of it.
+///
+/// The terms are those of DLIO, the benchmark of I/O for deep learning (Devarajan et al., CCGrid 2021).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StepSpec {
+    /// Number of accelerators. Each trains on its own share of the data set.
+    #[schemars(range(min = 1, max = 65536))]
+    pub accelerators: u32,
+    /// Samples of a batch, on which an accelerator computes in one step.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub batch: u32,
+    /// Time for which an accelerator computes on a batch.
+    pub compute: TimeSpec,
+    /// Reader threads of each accelerator. Each reads one sample after another.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 4096))]
+    pub threads: u32,
+    /// What a thread fetches at a time. Threads take turns, and batches are used in order.
+    #[serde(default)]
+    pub fetch: Fetch,
+    /// Batches that are fetched ahead of the one that an accelerator computes on. With 0, nothing is read while it computes.
+    #[serde(default = "two")]
+    #[schemars(range(max = 1_000_000))]
+    pub prefetch: u32,
+    /// A sample is read in pieces of this size, one after another. Default: in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read: Option<Bytes>,
+    /// Time for which a thread works on each sample that it has read.
+    #[serde(default)]
+    pub preprocess: TimeSpec,
+    /// Time that an accelerator takes to get a batch that is ready, and for which it waits: the copy from the process that read it.
+    #[serde(default)]
+    pub hand_over: TimeSpec,
+    /// Training is synchronous: no accelerator begins a step before all have ended the one before.
+    #[serde(default = "yes")]
+    pub barrier: bool,
+    /// Samples of the data set. Default: as many as there is room for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub samples: Option<u64>,
+    /// Samples come in random order, another in each epoch; else in that of their addresses.
+    #[serde(default = "yes")]
+    pub shuffle: bool,
+    /// Times that the data set is read; the run ends after the last. Default: until the run ends. Reading ahead begins anew with each epoch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub epochs: Option<u32>,
+    /// Checkpoints, written by all accelerators at once while none computes. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<CheckpointSpec>,
+}
+
+/// What a reader thread fetches at a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Fetch {
+    /// A batch, sample by sample, as workers of PyTorch's `DataLoader` do.
+    #[default]
+    Batch,
+    /// A sample of the batch that all threads fill, as parallel reads of `tf.data` do.
+    Sample,
+}
+
+/// Periodic checkpoints.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CheckpointSpec {
+    /// Steps from one to the next.
+    #[schemars(range(min = 1))]
+    pub every: u64,
+    /// Bytes that each accelerator writes, at the end of the addressed range, over its last checkpoint.
+    pub size: Bytes,
+    /// It is written in pieces of this size, one after another.
+    #[serde(default = "one_mib")]
+    pub write: Bytes,
+}
+
+const fn one() -> u32 {
+    1
+}
+
+const fn two() -> u32 {
+    2
+}
+
+const fn yes() -> bool {
+    true
+}
+
+const fn one_mib() -> Bytes {
+    Bytes(1 << 20)
+}
+
+/// Samples lie on multiples of this where the stream does not say `align`: the block of most file systems.
+const BLOCK: Bytes = Bytes(4096);
+
+impl StepSpec {
+    /// Returns the number of reader threads of all accelerators.
+    pub fn all_threads(&self) -> u32 {
+        self.accelerators.saturating_mul(self.threads)
+    }
+
+    /// Returns the bytes that the checkpoints of all accelerators take up.
+    fn checkpoints(&self) -> u64 {
+        self.checkpoint.map_or(0, |checkpoint| checkpoint.size.0.saturating_mul(u64::from(self.accelerators)))
+    }
+
+    /// Returns these steps with the samples of their times read.
+    ///
+    /// # Errors
+    /// The field at fault, and why.
+    pub fn checked(&self, read: &ReadsSample) -> Result<Self, TimeProblem> {
+        let time =
+            |field, time: &TimeSpec| time.checked(read).map_err(|problem: TimeProblem| problem.within(field));
+        Ok(Self {
+            compute: time("compute", &self.compute)?,
+            preprocess: time("preprocess", &self.preprocess)?,
+            hand_over: time("hand_over", &self.hand_over)?,
+            ..self.clone()
+        })
+    }
+
+    /// Returns the field that is invalid, and why; `None` if all are valid.
+    pub fn problem(&self) -> Option<(&'static str, String)> {
+        let empty = |field, bytes: Bytes| {
+            (bytes.0 == 0).then(|| (field, "a request needs at least one byte".to_owned()))
+        };
+        let written = |checkpoint: CheckpointSpec| {
+            let least = checkpoint.size.min(checkpoint.write);
+            empty("checkpoint", least)
+        };
+        self.read
+            .and_then(|bytes| empty("read", bytes))
+            .or_else(|| self.checkpoint.and_then(written))
+            .or_else(|| {
+                let too_many = self.all_threads() > 1_000_000;
+                too_many.then(|| ("threads", format!("{} threads in all are too many", self.all_threads())))
+            })
+    }
+}
+
+/// The data set of a stream: where its samples lie, and in which order they are read.
+#[derive(Clone, Debug)]
+pub struct DataSet {
+    spec: StreamSpec,
+    /// Samples that are read in an epoch by each accelerator.
+    share: u64,
+    /// Samples there are.
+    samples: u64,
+    shuffled: bool,
+    from: u64,
+    /// From one sample's beginning to the next.
+    slot: u64,
+    /// Where the first checkpoint lies.
+    checkpoints: u64,
+    sizes: RngStream,
+    orders: RngStream,
+}
+
+impl DataSet {
+    /// The data set that `spec` describes, on a component that holds `capacity`; what is drawn comes from streams of this `seed`.
+    ///
+    /// # Errors
+    /// It does not fit there, or is less than one step: the field and why.
+    pub fn new(
+        spec: &StreamSpec,
+        steps: &StepSpec,
+        capacity: Bytes,
+        (seed, name): (u64, &str),
+    ) -> Result<Self, (&'static str, String)> {
+        let (from, room) = spec.addressed(capacity);
+        let slot = spec.size.bounds().1.0.next_multiple_of(spec.align.unwrap_or(BLOCK).0.max(1));
+        let places = room.0.saturating_sub(steps.checkpoints()) / slot.max(1);
+        let samples = steps.samples.unwrap_or(places);
+        if samples > places {
+            let needed = Bytes(samples.saturating_mul(slot).saturating_add(steps.checkpoints()));
+            return Err(("samples", format!("they need {needed}, and there are {room}")));
+        }
+        let step = u64::from(steps.accelerators) * u64::from(steps.batch);
+        if samples < step {
+            return Err(("batch", format!("a step takes {step} samples, and there are {samples}")));
+        }
+        let of = |purpose| RngStream::named(seed, name, purpose);
+        Ok(Self {
+            spec: spec.clone(),
+            share: samples / step * u64::from(steps.batch),
+            samples,
+            shuffled: steps.shuffle,
+            from: from.0,
+            slot,
+            checkpoints: from.0 + room.0.saturating_sub(steps.checkpoints()),
+            sizes: of("sizes of samples"),
+            orders: of("orders of samples"),
+        })
+    }
+
+    /// Returns the samples that each accelerator reads in an epoch.
+    pub fn share(&self) -> u64 {
+        self.share
+    }
+
+    /// The `n`-th sample that an accelerator reads in all, as one read. Its size is that of the sample whenever it is read.
+    pub fn sample(&self, accelerator: u32, n: u64) -> Block {
+        let (epoch, place) = (n / self.share, u64::from(accelerator) * self.share + n % self.share);
+        let sample =
+            if self.shuffled { shuffled(place, self.samples, self.orders.key(epoch)) } else { place };
+        let bytes = self.spec.size.draw(&mut self.sizes.of(sample)).0;
+        Block { op: Op::Read, address: self.from + sample * self.slot, bytes }
+    }
+
+    /// The checkpoint of an accelerator, as one write.
+    pub fn checkpoint(&self, accelerator: u32, bytes: Bytes) -> Block {
+        Block { op: Op::Write, address: self.checkpoints + u64::from(accelerator) * bytes.0, bytes: bytes.0 }
+    }
+}
+
+/// Where `place` of `many` goes in the random order of this key: one to one, by a Feistel network of four rounds (Luby and Rackoff 1988)
+/// on the next even power of two, walked until it is within (Black and Rogaway 2002). It takes no memory, however large the data set.
+fn shuffled(place: u64, many: u64, key: u64) -> u64 {
+    let half = (u64::BITS - (many - 1).leading_zeros()).div_ceil(2);
+    let mask = (1 << half) - 1;
+    let round = |(left, right): (u64, u64), n: u64| (right, left ^ (subkey(key ^ n, right) & mask));
+    let pass = |at: u64| {
+        let (left, right) = (0..4).fold((at >> half, at & mask), round);
+        left << half | right
+    };
+    let mut at = pass(place);
+    while at >= many {
+        at = pass(at);
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn each_sample_is_read_once_an_epoch_in_another_order(many in 1u64..3000, key in any::<u64>()) {
+            let order = |key| (0..many).map(|place| shuffled(place, many, key)).collect::<Vec<_>>();
+            let found: BTreeSet<u64> = order(key).into_iter().collect();
+            prop_assert_eq!(found, (0..many).collect::<BTreeSet<u64>>());
+            prop_assert!(many < 20 || order(key) != order(key ^ 1));
+        }
+    }
+}
