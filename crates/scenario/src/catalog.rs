@@ -9,13 +9,15 @@ use schemars::JsonSchema;
 use crate::document::{Problems, Tree};
 
 /// Every file of `catalog/`, by its name. The one list to extend when a device is added.
-const FILES: [(&str, &str); 15] = [
+const FILES: [(&str, &str); 17] = [
     ("hp-c2247a", include_str!("../../../catalog/hp-c2247a.yaml")),
     ("hp-c3323a", include_str!("../../../catalog/hp-c3323a.yaml")),
     ("intel-s4610-480gb", include_str!("../../../catalog/intel-s4610-480gb.yaml")),
     ("maxtor-7y250p0", include_str!("../../../catalog/maxtor-7y250p0.yaml")),
     ("maxtor-7y250p0-2mb", include_str!("../../../catalog/maxtor-7y250p0-2mb.yaml")),
+    ("micron-6500-ion-30720gb", include_str!("../../../catalog/micron-6500-ion-30720gb.yaml")),
     ("micron-7450-pro-1920gb", include_str!("../../../catalog/micron-7450-pro-1920gb.yaml")),
+    ("micron-9400-pro-7680gb", include_str!("../../../catalog/micron-9400-pro-7680gb.yaml")),
     ("quantum-atlas-10k", include_str!("../../../catalog/quantum-atlas-10k.yaml")),
     ("quantum-qm39100td", include_str!("../../../catalog/quantum-qm39100td.yaml")),
     ("samsung-hd103uj", include_str!("../../../catalog/samsung-hd103uj.yaml")),

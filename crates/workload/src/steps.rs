@@ -49,14 +49,18 @@ pub struct StepSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub samples: Option<u64>,
-    /// Samples come in random order, another in each epoch; else in that of their addresses.
+    /// Samples that lie in one file, and are read in its order: files are shuffled, not their samples.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1))]
+    pub samples_per_file: u32,
+    /// Files come in random order, another in each epoch; else in that of their addresses.
     #[serde(default = "yes")]
     pub shuffle: bool,
-    /// Times that the data set is read; the run ends after the last. Default: until the run ends. Reading ahead begins anew with each epoch.
+    /// Times that the data set is read; the run ends after the last. Default: until the run ends. Nothing is read ahead of an epoch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub epochs: Option<u32>,
-    /// Checkpoints, written by all accelerators at once while none computes. Default: none.
+    /// Checkpoints, written by accelerators at once while none computes. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<CheckpointSpec>,
 }
@@ -79,7 +83,14 @@ pub struct CheckpointSpec {
     /// Steps from one to the next.
     #[schemars(range(min = 1))]
     pub every: u64,
-    /// Bytes that each accelerator writes, at the end of the addressed range, over its last checkpoint.
+    /// Steps before the first. Default: `every`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first: Option<u64>,
+    /// How many of the accelerators write; the others wait for them. Default: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub writers: Option<u32>,
+    /// Bytes that each of them writes, at the end of the addressed range, over its last checkpoint.
     pub size: Bytes,
     /// It is written in pieces of this size, one after another.
     #[serde(default = "one_mib")]
@@ -100,6 +111,14 @@ const fn yes() -> bool {
 
 const fn one_mib() -> Bytes {
     Bytes(1 << 20)
+}
+
+impl CheckpointSpec {
+    /// Returns true if one is due after so many steps.
+    pub fn is_due(&self, steps: u64) -> bool {
+        let first = self.first.unwrap_or(self.every);
+        steps.checked_sub(first).is_some_and(|since| since.is_multiple_of(self.every))
+    }
 }
 
 /// Samples lie on multiples of this where the stream does not say `align`: the block of most file systems.
@@ -156,8 +175,8 @@ pub struct DataSet {
     spec: StreamSpec,
     /// Samples that are read in an epoch by each accelerator.
     share: u64,
-    /// Samples there are.
-    samples: u64,
+    /// Files there are, and samples in each.
+    files: (u64, u64),
     shuffled: bool,
     from: u64,
     /// From one sample's beginning to the next.
@@ -182,7 +201,8 @@ impl DataSet {
         let (from, room) = spec.addressed(capacity);
         let slot = spec.size.bounds().1.0.next_multiple_of(spec.align.unwrap_or(BLOCK).0.max(1));
         let places = room.0.saturating_sub(steps.checkpoints()) / slot.max(1);
-        let samples = steps.samples.unwrap_or(places);
+        let per_file = u64::from(steps.samples_per_file);
+        let samples = steps.samples.unwrap_or(places) / per_file * per_file;
         if samples > places {
             let needed = Bytes(samples.saturating_mul(slot).saturating_add(steps.checkpoints()));
             return Err(("samples", format!("they need {needed}, and there are {room}")));
@@ -195,7 +215,7 @@ impl DataSet {
         Ok(Self {
             spec: spec.clone(),
             share: samples / step * u64::from(steps.batch),
-            samples,
+            files: (samples / per_file, per_file),
             shuffled: steps.shuffle,
             from: from.0,
             slot,
@@ -213,8 +233,10 @@ impl DataSet {
     /// The `n`-th sample that an accelerator reads in all, as one read. Its size is that of the sample whenever it is read.
     pub fn sample(&self, accelerator: u32, n: u64) -> Block {
         let (epoch, place) = (n / self.share, u64::from(accelerator) * self.share + n % self.share);
-        let sample =
-            if self.shuffled { shuffled(place, self.samples, self.orders.key(epoch)) } else { place };
+        let (files, per_file) = self.files;
+        let file = place / per_file;
+        let file = if self.shuffled { shuffled(file, files, self.orders.key(epoch)) } else { file };
+        let sample = file * per_file + place % per_file;
         let bytes = self.spec.size.draw(&mut self.sizes.of(sample)).0;
         Block { op: Op::Read, address: self.from + sample * self.slot, bytes }
     }

@@ -44,6 +44,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "calibrate scenario": measurements.calibrate,
     "import disksim": devices.import_disksim,
     "import fio": measurements.import_fio,
+    "import dlio": measurements.import_dlio,
     "trace info": traces.trace_info,
     "trace convert": traces.trace_convert,
     "logs analyse": logs.analyse,

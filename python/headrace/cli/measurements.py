@@ -109,6 +109,38 @@ def _scenario(file: Path, to: Path, device: str | None, section: str | None) -> 
     return {"answer": answer, "scenario": str(to), "remarks": made.remarks}
 
 
+def import_dlio(
+    file: Annotated[
+        Path, typer.Argument(help="Configuration of DLIO, as MLPerf Storage has them (YAML).", show_default=False)
+    ],
+    to: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Scenario to write (.yaml).")],
+    accelerators: Annotated[
+        int, typer.Option("--accelerators", metavar="N", min=1, max=65536, help="Number of processes DLIO is started with.")
+    ] = 1,
+    device: Annotated[
+        str | None, typer.Option("--device", metavar="NAME", help="Device that takes the place of the real storage.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Convert a configuration of DLIO, the benchmark of training I/O, to a scenario."""
+    from headrace.devices import device_file  # noqa: PLC0415
+    from headrace.measurement import dlio  # noqa: PLC0415
+
+    try:
+        keep_apart({"--output": to}, [file])
+        made = dlio.scenario(file, accelerators=accelerators, device=device)
+    except ScenarioError as error:
+        refuse(error, as_json)
+    text = device_file.text(made.document, [f"the load of {file.name}, made by `headrace import dlio`", *made.remarks])
+    write(lambda path: write_whole(path, text), to)
+    if as_json:
+        print(json.dumps({"ok": True, "scenario": str(to), "remarks": made.remarks}, indent=2))
+        return
+    print(printable(f"{to} has the load of {file.name}: training."))
+    for remark in made.remarks:
+        print(f"  {printable(remark)}")
+
+
 def measure(
     target: Annotated[Path, typer.Argument(help="Folder on the storage to measure.", show_default=False)],
     to: Annotated[

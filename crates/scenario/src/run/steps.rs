@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use headrace_kernel::{Draws, Round, Sim, subkey};
 use headrace_units::Bytes;
 use headrace_work::{Block, Request};
-use headrace_workload::{CheckpointSpec, DataSet, Fetch, StepSpec, StreamSpec};
+use headrace_workload::{DataSet, Fetch, StepSpec, StreamSpec};
 
 use super::events::Hosts;
 use super::options::End;
@@ -102,7 +102,7 @@ impl<'m> Training<'m> {
 }
 
 impl<'m> Accelerator<'m> {
-    /// Notes that these samples of a batch, of so many in all, are there.
+    /// Notes that `samples` of a batch, which has `of`, are there.
     fn fetch(&self, batch: u64, samples: u64, of: u64) {
         let (first, missing) = &mut *self.missing.borrow_mut();
         let at = (batch - *first) as usize;
@@ -250,13 +250,14 @@ impl<'m> Work<'m> {
 
     /// Writes a checkpoint, if one is due after these steps, when all have come so far. Returns true if so.
     async fn checkpoint(self, steps: u64) -> bool {
-        let due = |checkpoint: &CheckpointSpec| steps.is_multiple_of(checkpoint.every);
-        let Some(checkpoint) = self.training.steps.checkpoint.filter(due) else { return false };
+        let Some(checkpoint) = self.training.steps.checkpoint.filter(|one| one.is_due(steps)) else { return false };
         self.training.barrier.meet().await;
         let began = self.sim().now();
-        let whole = self.training.data.checkpoint(self.number, checkpoint.size);
-        let key = 1 << 63 | u64::from(self.number) << 40 | steps;
-        self.in_pieces(0, whole, Some(checkpoint.write), key).await;
+        if self.number < checkpoint.writers.unwrap_or(u32::MAX) {
+            let whole = self.training.data.checkpoint(self.number, checkpoint.size);
+            let key = 1 << 63 | u64::from(self.number) << 40 | steps;
+            self.in_pieces(0, whole, Some(checkpoint.write), key).await;
+        }
         self.training.barrier.meet().await;
         if self.number == 0 {
             let took = self.sim().now() - began;

@@ -111,7 +111,7 @@ fn checkpoints_are_written_by_all_at_once() {
     assert_eq!(steps.au, Some(1.0), "a checkpoint is no part of a step");
 }
 
-/// The recursion and formulas do not apply, and mistakes are told by the field.
+/// The recursion and formulas do not apply, and mistakes are reported at the field.
 #[test]
 fn mistakes_are_told_by_the_field() {
     let of = |stream: &str, steps: &str| {

@@ -1,0 +1,333 @@
+"""DLIO's configurations as scenarios: each option is honoured, or named as ignored with the reason.
+
+Options, defaults and their meaning: https://dlio-benchmark.readthedocs.io/en/latest/config.html and DLIO's own loaders (version 2).
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any
+
+from headrace import _core
+from headrace.devices import catalogue
+from headrace.errors import read_text, refusal
+
+Json = dict[str, Any]
+HELP = "give a configuration of DLIO, as `configs/workload` of DLIO and MLPerf Storage have them"
+# The drive that stands for the real storage, until the user names another.
+DEVICE = "micron-7450-pro-1920gb"
+# Normal sizes become so many, equally likely.
+SIZES = 16
+# A read of training files: what the kernel reads ahead of PyTorch at most, and of TensorFlow the `transfer_size`.
+READ, TRANSFER = 1 << 20, 262_144
+MOST_THREADS = 4096
+
+PLACES = "where data lies is the scenario's: `to` names a component"
+PREPARED = "the data set is there before a run"
+CONTENT = "what the data contains makes no difference here"
+OWN = "headrace has reports of its own"
+# By the beginning of their names. The longest that fits counts.
+IGNORED = {
+    "model": "it names the model, or shapes checkpoints of layers; `model_size` is what a checkpoint writes",
+    "workflow.generate_data": PREPARED,
+    "workflow.evaluation": "only training is simulated",
+    "workflow.profiling": OWN,
+    "workflow.debug": OWN,
+    "dataset.data_folder": PLACES,
+    "dataset.num_subfolders_train": "directories take no time here",
+    "dataset.num_subfolders_eval": "only training is simulated",
+    "dataset.num_files_eval": "only training is simulated",
+    "dataset.file_prefix": "files have no names",
+    "dataset.compression": "the size of a record is that in its file, and decompression is `preprocess_time`",
+    "dataset.enable_chunking": "a sample is read from its first byte to its last",
+    "dataset.chunk_size": "a sample is read from its first byte to its last",
+    "dataset.hdf5": "a sample is read from its first byte to its last",
+    "dataset.keep_files": PREPARED,
+    "dataset.generation_buffer_size": PREPARED,
+    "dataset.record_length_resize": "it is the size in memory, after reading; `preprocess_time` is what it takes",
+    "dataset.record_length_bytes_resize": "it is the size in memory, after reading; `preprocess_time` is what it takes",
+    "reader.batch_size_eval": "only training is simulated",
+    "reader.shuffle_size": "all files are shuffled",
+    "reader.seed": "random numbers are headrace's; see `run.seed`",
+    "reader.pin_memory": "copies within the host are `hand_over`",
+    "reader.dont_use_mmap": "each piece of a file is read once either way",
+    "reader.odirect": "nothing is cached by the host either way",
+    "reader.file_access": "each sample is read by one thread either way",
+    "reader.read_type": "samples are read when they are wanted, not all before",
+    "reader.multiprocessing_context": "starting processes takes no time here",
+    "reader.data_loader_classname": "a custom loader is simulated as that of the framework",
+    "reader.data_loader_sampler": "a custom loader is simulated as that of the framework",
+    "reader.reader_classname": "a custom reader is simulated as that of the framework",
+    "reader.transformed_record": "it is the size in memory, after reading; `preprocess_time` is what it takes",
+    "train.seed": "random numbers are headrace's; see `run.seed`",
+    "train.seed_change_epoch": "each epoch has another order",
+    "evaluation": "only training is simulated",
+    "checkpoint.checkpoint_folder": PLACES,
+    "checkpoint.fsync": "a checkpoint ends when the storage has answered its last write, either way",
+    "checkpoint.rank_sync": "all wait for the end of a checkpoint, either way",
+    "checkpoint.num_checkpoints": "it is of runs without training",
+    "checkpoint.time_between_checkpoints": "it is of runs without training",
+    "checkpoint.recovery_rank_shift": "it is of runs without training",
+    "checkpoint.mode": "each accelerator writes `model_size`",
+    "checkpoint.randomize_tensor": CONTENT,
+    "checkpoint.ksm": CONTENT,
+    "checkpoint.checkpoint_mechanism_classname": "a custom mechanism is simulated as writing `model_size`",
+    "storage": PLACES,
+    "output": OWN,
+    "profiling": OWN,
+    "metric": "AU is a metric of each run: `headrace capacity … --until \"au(training) > 90 %\"`",
+    "hydra": OWN,
+    "defaults": OWN,
+}
+
+
+@dataclass
+class TrainingScenario:
+    """The scenario made of a configuration, and which options it ignores."""
+
+    document: Json
+    remarks: list[str] = field(default_factory=list)
+
+
+def scenario(path: Path, *, accelerators: int = 1, device: str | None = None) -> TrainingScenario:
+    """Return the scenario that a configuration describes, on as many accelerators as DLIO would have processes.
+
+    The data set lies on a drive of the model `device`. Raises `ScenarioError` where the file is no configuration, or
+    one that cannot be simulated.
+    """
+    return _Configuration(path, accelerators).scenario(device)
+
+
+class _Configuration:
+    """The options of a file by their paths, of which those that were asked for are honoured."""
+
+    def __init__(self, path: Path, accelerators: int) -> None:
+        import yaml  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+
+        self.path, self.accelerators = path, accelerators
+        try:
+            document = yaml.safe_load(read_text(path, HELP))
+        except yaml.YAMLError as error:
+            raise refusal(path, f"{path} is not YAML: {str(error).splitlines()[0]}", HELP) from None
+        if isinstance(document, dict) and set(document) == {"workload"}:
+            document = document["workload"]
+        if not isinstance(document, dict) or not isinstance(document.get("dataset"), dict):
+            raise refusal(path, f"{path} has no `dataset`, so it is no configuration of DLIO", HELP)
+        self.options = dict(_flat("", document))
+        self.honoured: set[str] = {"framework", "workflow.train", "dataset.format"}
+        self.remarks: list[str] = []
+
+    def bad(self, option: str, message: str, help_: str) -> Exception:
+        return refusal(self.path, f"{self.path}: `{option}` {message}", help_)
+
+    def get(self, *options: str) -> tuple[str, Any]:
+        """Return the first of some names of an option that is there, and its value; None where none is."""
+        self.honoured |= set(options)
+        found = next((option for option in options if self.options.get(option) is not None), options[0])
+        return found, self.options.get(found)
+
+    def number(self, *options: str, default: float, least: float = 0) -> float:
+        option, value = self.get(*options)
+        if value is None:
+            return default
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            raise self.bad(option, f"is `{value}`, not a number", f"write a number from {least:g} on") from None
+        if not least <= number < math.inf:
+            raise self.bad(option, f"is {value}", f"write a number from {least:g} on")
+        return number
+
+    def count(self, *options: str, default: int, least: int = 0) -> int:
+        return int(self.number(*options, default=default, least=least))
+
+    def word(self, option: str, default: str) -> str:
+        return str(self.get(option)[1] or default).lower()
+
+    def is_on(self, option: str, default: bool) -> bool:
+        return self.word(option, str(default)) in ("true", "yes", "on", "1")
+
+    def time(self, option: str) -> str | Json:
+        """Return a time that is constant or has one of DLIO's distributions."""
+        value = self.options.get(option)
+        if value is None and (of := {key[len(option) + 1 :]: self.options[key] for key in self._below(option)}):
+            return self._drawn(option, of)
+        mean = self.number(option, default=0.0)
+        deviation = self.number(f"{option}_stdev", default=0.0)
+        return self._normal(option, mean, deviation)
+
+    def _below(self, option: str) -> list[str]:
+        found = [key for key in self.options if key.startswith(f"{option}.")]
+        self.honoured |= set(found)
+        return found
+
+    def _drawn(self, option: str, of: Json) -> str | Json:
+        kind = str(of.get("type", "normal")).lower()
+        number = {name: self.number(f"{option}.{name}", default=0.0) for name in of if name != "type"}
+        match kind:
+            case "normal":
+                return self._normal(option, number.get("mean", 0.0), number.get("stdev", 0.0))
+            case "uniform":
+                return {"uniform": {"from": _time(number.get("min", 0.0)), "to": _time(number.get("max", 0.0))}}
+            case "exponential":
+                return {"exponential": _time(number.get("scale", 0.0))}
+            case "gamma":
+                shape, scale = number.get("shape", 1.0), number.get("scale", 0.0)
+                return self._erlang(option, shape * scale, shape)
+        mean = number.get("lam", number.get("mean", 0.0))
+        self.remarks.append(f"`{option}`: of a `{kind}` distribution only the mean is taken")
+        return _time(mean)
+
+    def _normal(self, option: str, mean: float, deviation: float) -> str | Json:
+        return self._erlang(option, mean, (mean / deviation) ** 2) if deviation > 0 else _time(mean)
+
+    def _erlang(self, option: str, mean: float, shape: float) -> str | Json:
+        """Return the distribution of whole stages whose mean is that given, and its deviation nearly."""
+        stages = min(max(round(shape), 1), 1000)
+        self.remarks.append(f"`{option}` is drawn as the sum of {stages} exponential stages with its mean")
+        return {"erlang": {"stages": stages, "mean": _time(mean)}}
+
+    def scenario(self, device: str | None) -> TrainingScenario:
+        if not self.is_on("workflow.train", default=True):
+            raise self.bad("workflow.train", "is false: there is no training to simulate", "set it to true")
+        loader = self.word("reader.data_loader", "tensorflow")
+        if "synthetic" in (loader, self.word("dataset.format", "tfrecord")):
+            raise self.bad("reader.data_loader", "is synthetic: nothing is read", "name a loader that reads files")
+        self._aliases()
+        steps = self._steps(is_pytorch="pytorch" in loader or "dali" in loader)
+        stream = {"to": "storage", "size": self._size(), "arrivals": {"steps": steps}}
+        system = {"storage": self._storage(stream, device)}
+        self._name_ignored()
+        document = {"system": system, "workload": {"training": stream}, "run": {"seed": 1, "requests": 1_000_000}}
+        return TrainingScenario(document, self.remarks)
+
+    def _aliases(self) -> None:
+        for key in [key for key in self.options if key.startswith("data_reader.")]:
+            self.options[f"reader.{key.removeprefix('data_reader.')}"] = self.options.pop(key)
+
+    def _steps(self, *, is_pytorch: bool) -> Json:
+        batch = self.count("reader.batch_size", default=1, least=1)
+        threads = self.count("reader.read_threads", default=1)
+        if threads > MOST_THREADS:
+            raise self.bad("reader.read_threads", f"is {threads}", f"write at most {MOST_THREADS}")
+        per_file = self.count("dataset.num_samples_per_file", default=1, least=1)
+        files = self.count("dataset.num_files_train", default=8, least=1)
+        samples, epochs = files * per_file, self.count("train.epochs", default=1, least=1)
+        steps: Json = {"accelerators": self.accelerators, "batch": batch, "compute": self.time("train.computation_time")}
+        steps |= {"threads": max(threads, 1), "fetch": "batch" if is_pytorch else "sample"}
+        steps |= {"prefetch": self._prefetch(threads, is_pytorch=is_pytorch), "read": self._read(is_pytorch=is_pytorch)}
+        steps |= {"preprocess": self.time("reader.preprocess_time")}
+        limit = int(self.number("train.total_training_steps", default=-1, least=-1))
+        if limit > 0:
+            samples, epochs = min(samples, limit * batch * self.accelerators), 1
+        steps |= {"samples": samples, "epochs": epochs}
+        steps |= {"samples_per_file": min(per_file, samples)} if per_file > 1 else {}
+        shuffled = "off" not in (self.word("reader.file_shuffle", "off"), self.word("reader.sample_shuffle", "off"))
+        is_any = {self.word("reader.file_shuffle", "off"), self.word("reader.sample_shuffle", "off")} - {"off"}
+        steps |= {} if shuffled or is_any else {"shuffle": False}
+        return steps | self._checkpoint(samples // (batch * self.accelerators))
+
+    def _prefetch(self, threads: int, *, is_pytorch: bool) -> int:
+        """Return how many batches are fetched ahead.
+
+        PyTorch's workers have `prefetch_factor` batches each, 2 where nothing is said; without workers the process reads by
+        itself. The pipeline of TensorFlow holds those of its parallel map besides.
+        """
+        asked = self.count("reader.prefetch_size", default=2)
+        mapped = self.count("reader.computation_threads", default=1, least=1)
+        if not is_pytorch:
+            return asked + mapped
+        return threads * (math.ceil(asked / threads) or 2) if threads else 0
+
+    def _read(self, *, is_pytorch: bool) -> str:
+        option, asked = self.get("reader.transfer_size")
+        size = int(self.number("reader.transfer_size", default=TRANSFER, least=512))
+        if is_pytorch and asked is not None:
+            self.remarks.append(f"`{option}` is ignored: PyTorch's readers do not have it; the kernel reads ahead {_size(READ)}")
+        return _size(READ if is_pytorch else size)
+
+    def _size(self) -> str | Json:
+        """Return the size of a record. DLIO draws both dimensions of it, so its deviation is 1/√2 of what is asked for."""
+        dims = self.get("dataset.record_dims")[1]
+        mean = self.number("dataset.record_length_bytes", "dataset.record_length", default=65_536, least=1)
+        names = ("record_length_bytes_stdev", "record_length_stdev", "record_length_std")
+        deviation = self.number(*(f"dataset.{name}" for name in names), default=0.0) / math.sqrt(2)
+        element = self.word("dataset.record_element_type", "uint8")
+        if dims:
+            return _size(math.prod(int(dim) for dim in dims) * int("".join(filter(str.isdigit, element)) or 8) // 8)
+        if not deviation:
+            return _size(mean)
+        law = NormalDist(mean, deviation)
+        sizes = (max(law.inv_cdf((at + 0.5) / SIZES), 1.0) for at in range(SIZES))
+        return {"mix": [{"size": _size(size), "weight": 1} for size in sizes]}
+
+    def _checkpoint(self, epoch: int) -> Json:
+        """Return the checkpoints: after so many steps, or epochs."""
+        after = self.count("checkpoint.checkpoint_after_epoch", default=1, least=1)
+        epochs = self.count("checkpoint.epochs_between_checkpoints", default=1, least=1)
+        every = int(self.number("checkpoint.steps_between_checkpoints", default=-1, least=-1))
+        names = ("checkpoint.model_size", "checkpoint.model_size_bytes", "model.model_size_bytes", "model.model_size")
+        size = self.number(*names, default=10_240, least=1)
+        kind = self.word("checkpoint.type", "rank_zero")
+        if not self.is_on("workflow.checkpoint", default=False):
+            return {}
+        first = {"first": after * epoch} if every <= 0 else {}
+        every = every if every > 0 else max(epochs * epoch, 1)
+        writers = {"writers": 1} if kind == "rank_zero" else {}
+        return {"checkpoint": {"every": every, **first, **writers, "size": _size(size)}}
+
+    def _storage(self, stream: Json, device: str | None) -> Json:
+        """Return the drive that holds the data set, enlarged where it would not fit."""
+        name = device or DEVICE
+        kind, capacity = catalogue.kind(name), _capacity(name)
+        if device is None:
+            self.remarks.append(f"a {DEVICE} stands for the real storage; name another with --device, or edit `system`")
+        needed = self._needed(stream)
+        if needed <= capacity:
+            return {"type": kind, "device": name}
+        self.remarks.append(f"the data set does not fit on a {name}, so its capacity is {_size(needed)} here")
+        return {"type": kind, "device": {"like": name, "capacity": _size(needed)}}
+
+    def _needed(self, stream: Json) -> int:
+        size, steps = stream["size"], stream["arrivals"]["steps"]
+        sizes = [share["size"] for share in size["mix"]] if isinstance(size, dict) else [size]
+        largest = max(int(text.removesuffix(" B")) for text in sizes)
+        checkpoint = int(steps.get("checkpoint", {}).get("size", "0 B").removesuffix(" B")) * self.accelerators
+        needed: int = steps["samples"] * (-(-largest // 4096) * 4096) + checkpoint
+        return -(-needed // (1 << 30)) * (1 << 30)
+
+    def _name_ignored(self) -> None:
+        for option in self.options:
+            if option in self.honoured:
+                continue
+            known = max((name for name in IGNORED if _is_within(option, name)), key=len, default=None)
+            why = IGNORED[known] if known else "headrace does not know this option"
+            self.remarks.append(f"`{option}` is ignored: {why}")
+
+
+def _capacity(device: str) -> int:
+    written = catalogue.numbers(device)["capacity"]
+    return int(_core.quantity("size", written["value"] if isinstance(written, dict) else written))
+
+
+def _is_within(option: str, name: str) -> bool:
+    return option == name or option.startswith((f"{name}.", f"{name}_"))
+
+
+def _flat(path: str, node: Json) -> Iterator[tuple[str, Any]]:
+    for key, inner in node.items():
+        here = f"{path}.{key}" if path else str(key)
+        if isinstance(inner, dict) and inner:
+            yield from _flat(here, inner)
+        else:
+            yield here, inner
+
+
+def _size(size: float) -> str:
+    return f"{round(size)} B"
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds * 1e3:.9g} ms"
