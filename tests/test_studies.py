@@ -96,6 +96,18 @@ def test_the_solid_state_drives_are_judged_where_there_is_data(
     assert all(verdicts[name] == "holds" for name in HOLDING), verdicts
 
 
+def test_training_on_one_drive_is_judged_where_there_is_data(
+    headrace: Run, measured_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HEADRACE_DATA", raising=False)
+    [without] = json.loads(headrace("study", "run", "mlperf-storage", "--small", "--json").stdout)["claims"]
+    assert without["verdict"] == "not testable"
+    monkeypatch.setenv("HEADRACE_DATA", str(measured_data))
+    claims = json.loads(headrace("study", "run", "mlperf-storage", "--small", "--json").stdout)["claims"]
+    assert len(claims) == 10 * 2
+    assert {claim["verdict"] for claim in claims if claim["calibrated"]} == {"holds"}
+
+
 def test_the_tape_library_is_judged_where_there_is_a_log(
     headrace: Run, measured_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

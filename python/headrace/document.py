@@ -1486,12 +1486,14 @@ class StepSpec(TypedDict):
     """Training is synchronous: no accelerator begins a step before all have ended the one before."""
     samples: NotRequired[int | None]
     """Samples of the data set. Default: as many as there is room for."""
+    samples_per_file: NotRequired[int]
+    """Samples that lie in one file, and are read in its order: files are shuffled, not their samples."""
     shuffle: NotRequired[bool]
-    """Samples come in random order, another in each epoch; else in that of their addresses."""
+    """Files come in random order, another in each epoch; else in that of their addresses."""
     epochs: NotRequired[int | None]
-    """Times that the data set is read; the run ends after the last. Default: until the run ends. Reading ahead begins anew with each epoch."""
+    """Times that the data set is read; the run ends after the last. Default: until the run ends. Nothing is read ahead of an epoch."""
     checkpoint: NotRequired[CheckpointSpec | None]
-    """Checkpoints, written by all accelerators at once while none computes. Default: none."""
+    """Checkpoints, written by accelerators at once while none computes. Default: none."""
 
 Fetch: TypeAlias = "Literal['batch'] | Literal['sample']"
 """What a reader thread fetches at a time."""
@@ -1501,8 +1503,12 @@ class CheckpointSpec(TypedDict):
 
     every: int
     """Steps from one to the next."""
+    first: NotRequired[int | None]
+    """Steps before the first. Default: `every`."""
+    writers: NotRequired[int | None]
+    """How many of the accelerators write; the others wait for them. Default: all."""
     size: str
-    """Bytes that each accelerator writes, at the end of the addressed range, over its last checkpoint."""
+    """Bytes that each of them writes, at the end of the addressed range, over its last checkpoint."""
     write: NotRequired[str]
     """It is written in pieces of this size, one after another."""
 

@@ -69,8 +69,7 @@ class Results(InNotebook):
     def streams(self) -> "polars.DataFrame":
         """One row per stream: requests issued, completed and lost, rates (1/s, B/s), response times (ms).
 
-        `blocked` is the share of time in which the source was blocked. Training has columns of its own (`steps.au`), null
-        for other streams.
+        `blocked` is the share of time in which the source was blocked. Training has columns of its own (`steps.au`).
         """
         return _frame(_stream_row(stream) for stream in self.data["streams"])
 

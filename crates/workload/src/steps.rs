@@ -114,7 +114,7 @@ const fn one_mib() -> Bytes {
 }
 
 impl CheckpointSpec {
-    /// Returns true if one is due after so many steps.
+    /// Returns true if one is due after this number of steps.
     pub fn is_due(&self, steps: u64) -> bool {
         let first = self.first.unwrap_or(self.every);
         steps.checked_sub(first).is_some_and(|since| since.is_multiple_of(self.every))

@@ -115,7 +115,8 @@ def import_dlio(
     ],
     to: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Scenario to write (.yaml).")],
     accelerators: Annotated[
-        int, typer.Option("--accelerators", metavar="N", min=1, max=65536, help="Number of processes DLIO is started with.")
+        int,
+        typer.Option("--accelerators", metavar="N", min=1, max=65536, help="Number of processes DLIO is started with."),
     ] = 1,
     device: Annotated[
         str | None, typer.Option("--device", metavar="NAME", help="Device that takes the place of the real storage.")

@@ -167,7 +167,7 @@ def _lost(stream: StreamResults) -> dict[str, float]:
 
 def _training(stream: StreamResults) -> dict[str, float | None]:
     """Return the numbers of accelerators that it feeds, if it does: those that there are."""
-    steps: Mapping[str, float | None] = {**(stream["steps"] or {})}
+    steps: Mapping[str, Any] = {**stream["steps"]} if stream["steps"] else {}
     return {number: steps[number] for number in TRAINING if steps.get(number) is not None}
 
 

@@ -1,6 +1,6 @@
 """DLIO's configurations as scenarios: each option is honoured, or named as ignored with the reason.
 
-Options, defaults and their meaning: https://dlio-benchmark.readthedocs.io/en/latest/config.html and DLIO's own loaders (version 2).
+Options, defaults and their meaning: https://dlio-benchmark.readthedocs.io/en/latest/config.html and DLIO's own loaders.
 """
 
 import math
@@ -18,7 +18,7 @@ Json = dict[str, Any]
 HELP = "give a configuration of DLIO, as `configs/workload` of DLIO and MLPerf Storage have them"
 # The drive that stands for the real storage, until the user names another.
 DEVICE = "micron-7450-pro-1920gb"
-# Normal sizes become so many, equally likely.
+# Number of equally likely sizes that stand for normal ones.
 SIZES = 16
 # A read of training files: what the kernel reads ahead of PyTorch at most, and of TensorFlow the `transfer_size`.
 READ, TRANSFER = 1 << 20, 262_144
@@ -77,7 +77,7 @@ IGNORED = {
     "storage": PLACES,
     "output": OWN,
     "profiling": OWN,
-    "metric": "AU is a metric of each run: `headrace capacity … --until \"au(training) > 90 %\"`",
+    "metric": 'AU is a metric of each run: `headrace capacity … --until "au(training) > 90 %"`',
     "hydra": OWN,
     "defaults": OWN,
 }
@@ -144,7 +144,8 @@ class _Configuration:
         return int(self.number(*options, default=default, least=least))
 
     def word(self, option: str, default: str) -> str:
-        return str(self.get(option)[1] or default).lower()
+        value = self.get(option)[1]
+        return str(default if value is None else value).lower()
 
     def is_on(self, option: str, default: bool) -> bool:
         return self.word(option, str(default)) in ("true", "yes", "on", "1")
@@ -215,7 +216,11 @@ class _Configuration:
         per_file = self.count("dataset.num_samples_per_file", default=1, least=1)
         files = self.count("dataset.num_files_train", default=8, least=1)
         samples, epochs = files * per_file, self.count("train.epochs", default=1, least=1)
-        steps: Json = {"accelerators": self.accelerators, "batch": batch, "compute": self.time("train.computation_time")}
+        steps: Json = {
+            "accelerators": self.accelerators,
+            "batch": batch,
+            "compute": self.time("train.computation_time"),
+        }
         steps |= {"threads": max(threads, 1), "fetch": "batch" if is_pytorch else "sample"}
         steps |= {"prefetch": self._prefetch(threads, is_pytorch=is_pytorch), "read": self._read(is_pytorch=is_pytorch)}
         steps |= {"preprocess": self.time("reader.preprocess_time")}
@@ -224,16 +229,16 @@ class _Configuration:
             samples, epochs = min(samples, limit * batch * self.accelerators), 1
         steps |= {"samples": samples, "epochs": epochs}
         steps |= {"samples_per_file": min(per_file, samples)} if per_file > 1 else {}
-        shuffled = "off" not in (self.word("reader.file_shuffle", "off"), self.word("reader.sample_shuffle", "off"))
-        is_any = {self.word("reader.file_shuffle", "off"), self.word("reader.sample_shuffle", "off")} - {"off"}
-        steps |= {} if shuffled or is_any else {"shuffle": False}
+        # YAML reads a bare `off` as false.
+        orders = {self.word(f"reader.{of}_shuffle", "off") for of in ("file", "sample")}
+        steps |= {} if orders - {"off", "false"} else {"shuffle": False}
         return steps | self._checkpoint(samples // (batch * self.accelerators))
 
     def _prefetch(self, threads: int, *, is_pytorch: bool) -> int:
         """Return how many batches are fetched ahead.
 
-        PyTorch's workers have `prefetch_factor` batches each, 2 where nothing is said; without workers the process reads by
-        itself. The pipeline of TensorFlow holds those of its parallel map besides.
+        PyTorch's workers have `prefetch_factor` batches each, 2 where nothing is said; without workers the process
+        reads by itself. The pipeline of TensorFlow holds those of its parallel map besides.
         """
         asked = self.count("reader.prefetch_size", default=2)
         mapped = self.count("reader.computation_threads", default=1, least=1)
@@ -245,11 +250,13 @@ class _Configuration:
         option, asked = self.get("reader.transfer_size")
         size = int(self.number("reader.transfer_size", default=TRANSFER, least=512))
         if is_pytorch and asked is not None:
-            self.remarks.append(f"`{option}` is ignored: PyTorch's readers do not have it; the kernel reads ahead {_size(READ)}")
+            self.remarks.append(
+                f"`{option}` is ignored: PyTorch's readers do not have it; the kernel reads ahead {_size(READ)}"
+            )
         return _size(READ if is_pytorch else size)
 
     def _size(self) -> str | Json:
-        """Return the size of a record. DLIO draws both dimensions of it, so its deviation is 1/√2 of what is asked for."""
+        """Return the size of a record. DLIO draws both its dimensions, so its deviation is 1/√2 of that asked for."""
         dims = self.get("dataset.record_dims")[1]
         mean = self.number("dataset.record_length_bytes", "dataset.record_length", default=65_536, least=1)
         names = ("record_length_bytes_stdev", "record_length_stdev", "record_length_std")
@@ -264,7 +271,7 @@ class _Configuration:
         return {"mix": [{"size": _size(size), "weight": 1} for size in sizes]}
 
     def _checkpoint(self, epoch: int) -> Json:
-        """Return the checkpoints: after so many steps, or epochs."""
+        """Return the checkpoints, by the number of steps or epochs between them."""
         after = self.count("checkpoint.checkpoint_after_epoch", default=1, least=1)
         epochs = self.count("checkpoint.epochs_between_checkpoints", default=1, least=1)
         every = int(self.number("checkpoint.steps_between_checkpoints", default=-1, least=-1))

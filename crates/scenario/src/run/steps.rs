@@ -250,7 +250,9 @@ impl<'m> Work<'m> {
 
     /// Writes a checkpoint, if one is due after these steps, when all have come so far. Returns true if so.
     async fn checkpoint(self, steps: u64) -> bool {
-        let Some(checkpoint) = self.training.steps.checkpoint.filter(|one| one.is_due(steps)) else { return false };
+        let Some(checkpoint) = self.training.steps.checkpoint.filter(|one| one.is_due(steps)) else {
+            return false;
+        };
         self.training.barrier.meet().await;
         let began = self.sim().now();
         if self.number < checkpoint.writers.unwrap_or(u32::MAX) {

@@ -111,6 +111,16 @@ fn checkpoints_are_written_by_all_at_once() {
     assert_eq!(steps.au, Some(1.0), "a checkpoint is no part of a step");
 }
 
+/// The first checkpoint may come later, and fewer may write it.
+#[test]
+fn checkpoints_begin_when_they_are_told() {
+    let steps = "accelerators: 4, batch: 5, compute: 10 ms, samples: 400, epochs: 5, \
+                 checkpoint: {every: 10, first: 35, writers: 1, size: 1 MB, write: 100 kB}";
+    let (results, steps) = training("2 ms", steps);
+    assert_eq!(steps.checkpoints, 7, "after 35, 45, … 95 of 100 steps");
+    assert_eq!(results.streams[0].writes.as_ref().map(|writes| writes.count), Some(7 * 10));
+}
+
 /// The recursion and formulas do not apply, and mistakes are reported at the field.
 #[test]
 fn mistakes_are_told_by_the_field() {

@@ -1,0 +1,197 @@
+"""Holds training on one drive against MLPerf Storage v1.0: see README.md for what it finds."""
+
+import csv
+import math
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any
+
+import headrace
+from headrace.scenario import Scenario
+from headrace.study import Claim, Judged, Obtained, Study, verdict
+
+Json = dict[str, Any]
+
+SOURCE = "MLPerf Storage v1.0, closed division: means of five runs"
+ABSENT = "there is no measured data: set HEADRACE_DATA to the folder that holds `mlperf-storage/`"
+STEPS = "workload.training.arrivals.steps"
+# A sample that is not read in smaller pieces is read so, as far as the kernel reads ahead.
+PIECE = 1 << 20
+# Steps that are simulated: of unet3d nearly an epoch of the faster drive, in which its queues of batches run empty.
+LENGTH = {"unet3d": 600, "cosmoflow": 2000, "resnet50": 60}
+SHORTER = 10
+# The largest number is looked for up to this multiple of the submitted one.
+MOST = 4
+SIZES = 16
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A row of the table, with what the study says of its drive."""
+
+    row: dict[str, str]
+    drive: Json
+    computation_threads: int
+
+    def number(self, column: str) -> float:
+        """Return a number of the row; 0 where it has none."""
+        return float(self.row[column] or 0)
+
+    @property
+    def model(self) -> str:
+        """The model that was trained."""
+        return self.row["model"]
+
+    @property
+    def accelerators(self) -> int:
+        """How many accelerators were emulated."""
+        return int(self.row["accelerators"])
+
+    @property
+    def name(self) -> str:
+        """Model, accelerator and drive."""
+        return f"{self.model}, {self.row['accelerator'].upper()}, {self.drive['device']}"
+
+    @property
+    def least(self) -> float:
+        """The AU with which a number of accelerators passes."""
+        return self.number("au_required")
+
+    def demand(self, accelerators: int) -> float:
+        """Return the MB/s that this number of accelerators would read without a stall."""
+        batch = self.number("batch") * self.number("record_bytes")
+        return accelerators * batch / self.number("compute_s") / 1e6
+
+    def by_bandwidth(self, accelerators: int) -> float:
+        """Return the AU that the drive's bandwidth alone allows."""
+        return min(1.0, float(self.drive["read_mb_per_s"]) / self.demand(accelerators))
+
+
+def obtain(study: Study) -> Iterator[Judged]:
+    """Fit the host on one model, and judge the others at their numbers of accelerators and at those around."""
+    table = Path(os.environ.get("HEADRACE_DATA") or "absent") / study.document["table"]
+    if not table.is_file():
+        claim = Claim("all submissions", "as measured", None, SOURCE, kind="measured", verdict="not testable")
+        yield verdict(claim, Obtained(None), why=ABSENT)
+        return
+    submissions = list(_submissions(study, table))
+    fitted = [one for one in submissions if one.model == study.document["fit_on"]]
+    hand_over = fit(study, fitted)
+    study.tell(f"hand_over = {hand_over * 1e3:.2f} ms")
+    for one in submissions:
+        study.tell(one.name)
+        yield from judged(study, one, hand_over)
+
+
+def _submissions(study: Study, table: Path) -> Iterator[Submission]:
+    with table.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            if drive := study.document["drive"].get(row["system"]):
+                yield Submission(row, drive, study.document["computation_threads"].get(row["model"], 1))
+
+
+def fit(study: Study, submissions: list[Submission]) -> float:
+    """Return the time to hand a batch over with which AU comes nearest to that measured, in least squares.
+
+    A run without it says how long steps stall otherwise; the time adds to that, since nothing hides it.
+    """
+    stalls = [_run(study, one, one.accelerators, 0.0)["stall_ms"] / 1e3 for one in submissions]
+
+    def error(hand_over: float) -> float:
+        return sum((_au(one, stall + hand_over) - one.number("au_percent") / 100) ** 2
+                   for one, stall in zip(submissions, stalls, strict=True))  # fmt: skip
+
+    return min((at * 1e-4 for at in range(1001)), key=error)
+
+
+def _au(one: Submission, stall: float) -> float:
+    compute = one.number("compute_s")
+    return compute / (compute + stall)
+
+
+def judged(study: Study, one: Submission, hand_over: float) -> Iterator[Judged]:
+    """Judge AU at the submitted number and the largest number that passes, and bandwidth alone by the same."""
+    document, calibrated = study.document, one.model == study.document["fit_on"]
+    measured, submitted = one.number("au_percent"), one.accelerators
+    found = {submitted: _run(study, one, submitted, hand_over)["au"]}
+    claim = Claim(one.name, f"AU of {submitted}, %", measured, SOURCE,
+                  within=document["au_points"], kind="measured", calibrated=calibrated)  # fmt: skip
+    alone = one.by_bandwidth(submitted) * 100
+    yield verdict(claim, Obtained(round(found[submitted] * 100, 2)), why=f"by bandwidth alone {alone:.1f} %")
+
+    def passes(accelerators: int) -> bool:
+        if accelerators not in found:
+            found[accelerators] = _run(study, one, accelerators, hand_over)["au"]
+        return bool(found[accelerators] >= one.least)
+
+    largest = _largest(passes, submitted)
+    tolerance: Json = (
+        {"percent": document["largest_percent"]} if submitted > document["exactly_up_to"] else {"within": 0.0}
+    )
+    claim = Claim(one.name, "largest number that passes", submitted, SOURCE, kind="measured", **tolerance)
+    alone = _largest(lambda number: one.by_bandwidth(number) >= one.least, submitted)
+    yield verdict(claim, Obtained(largest), why=f"by bandwidth alone {alone}")
+
+
+def _largest(passes: Any, begin: int) -> int:
+    """Return the largest number that passes, by steps and halving from one near it; 0 where none does."""
+    step = max(begin // 8, 1)
+    low = begin
+    while low > 0 and not passes(low):
+        low = max(low - step, 0)
+    high = low + step
+    while high < MOST * begin and passes(high):
+        low, high = high, high + step
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if passes(middle) else (low, middle)
+    return low
+
+
+def _run(study: Study, one: Submission, accelerators: int, hand_over: float) -> Json:
+    """Return what a run says of the accelerators, whole but for the first step of the epoch, as DLIO counts."""
+    scenario = _scenario(one, accelerators, hand_over, LENGTH[one.model] // (SHORTER if study.small else 1))
+    steps: Json = {**(scenario.run(theory=False).data["streams"][0]["steps"] or {})}
+    study.tell(f"  {accelerators}: AU {steps['au']:.2%}")
+    return steps
+
+
+def _scenario(one: Submission, accelerators: int, hand_over: float, length: int) -> Scenario:
+    threads, batch, bytes_ = int(one.number("threads")), int(one.number("batch")), one.number("record_bytes")
+    is_pytorch = one.row["format"] == "npz"
+    asked = int(one.number("prefetch"))
+    # PyTorch's workers have at least two batches each; a parallel map of TensorFlow holds those that it works on.
+    prefetch = threads * max(math.ceil(asked / threads), 2) if is_pytorch else asked + one.computation_threads
+    steps = {
+        "accelerators": accelerators,
+        "batch": batch,
+        "threads": threads,
+        "fetch": "batch" if is_pytorch else "sample",
+        "prefetch": prefetch,
+        "read": f"{PIECE} B",
+        "compute": f"{one.number('compute_s') * 1e6:.0f} us",
+        "hand_over": f"{(hand_over if is_pytorch else 0.0) * 1e6:.0f} us",
+        "samples": int(one.number("files") * one.number("samples_per_file")),
+        "samples_per_file": int(one.number("samples_per_file")),
+        "epochs": 1,
+    }
+    reads = length * accelerators * batch * math.ceil(bytes_ / PIECE)
+    values = {
+        "system.drive.device": one.drive["device"],
+        "workload.training.size": _size(bytes_, one.number("record_sd")),
+        "workload.training.arrivals.steps": steps,
+        "run.requests": reads,
+    }
+    return headrace.load(Path(__file__).parent / "training.yaml").with_(values)
+
+
+def _size(mean: float, deviation: float) -> str | Json:
+    """Return sizes as DLIO draws them, by both dimensions of a sample: their deviation is 1/√2 of that asked for."""
+    if not deviation:
+        return f"{mean:.0f} B"
+    law = NormalDist(mean, deviation / math.sqrt(2))
+    sizes = [law.inv_cdf((at + 0.5) / SIZES) for at in range(SIZES)]
+    return {"mix": [{"size": f"{size:.0f} B", "weight": 1} for size in sizes]}

@@ -1,0 +1,116 @@
+"""Configurations of DLIO become training: every option is honoured, or named as ignored."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from conftest import Run
+from headrace.measurement import dlio
+
+UNET3D = """
+model: {name: unet3d, model_size_bytes: 499153191}
+framework: pytorch
+workflow: {generate_data: False, train: True, checkpoint: True}
+dataset:
+  {data_folder: data/unet3d/, format: npz, num_files_train: 168, num_samples_per_file: 1, record_length_bytes: 1466006,
+   record_length_bytes_stdev: 683418, record_length_bytes_resize: 20971}
+reader: {data_loader: pytorch, batch_size: 7, read_threads: 4, prefetch_size: 6, file_shuffle: seed}
+train: {epochs: 5, computation_time: 0.0323}
+checkpoint: {checkpoint_folder: checkpoints/unet3d, checkpoint_after_epoch: 5, epochs_between_checkpoints: 2}
+metric: {au: 0.90}
+"""
+
+RESNET50 = """
+framework: tensorflow
+dataset: {num_files_train: 16, num_samples_per_file: 1251, record_length: 114660.07, format: tfrecord}
+train: {computation_time: {mean: 0.224, stdev: 0.1}, epochs: 3}
+data_reader: {data_loader: tensorflow, read_threads: 8, computation_threads: 8, batch_size: 400, transfer_size: 1048576}
+"""
+
+
+def made(tmp_path: Path, text: str, accelerators: int = 1) -> dlio.TrainingScenario:
+    file = tmp_path / "dlio.yaml"
+    file.write_text(text)
+    return dlio.scenario(file, accelerators=accelerators)
+
+
+def steps(found: dlio.TrainingScenario) -> dict[str, object]:
+    return dict(found.document["workload"]["training"]["arrivals"]["steps"])
+
+
+def test_workers_of_pytorch_read_whole_batches(tmp_path: Path) -> None:
+    found = made(tmp_path, UNET3D, accelerators=2)
+    assert steps(found) == {
+        "accelerators": 2,
+        "batch": 7,
+        "compute": "32.3 ms",
+        "threads": 4,
+        "fetch": "batch",
+        "prefetch": 8,  # A worker has ⌈6/4⌉.
+        "read": "1048576 B",
+        "preprocess": "0 ms",
+        "samples": 168,
+        "epochs": 5,
+        "checkpoint": {"every": 24, "first": 60, "writers": 1, "size": "499153191 B"},
+    }
+    sizes = [int(one["size"].removesuffix(" B")) for one in found.document["workload"]["training"]["size"]["mix"]]
+    mean = sum(sizes) / len(sizes)
+    assert mean == pytest.approx(1466006, rel=1e-3)
+    # That of a product of two dimensions, each with half of it, less what sixteen sizes leave out.
+    assert (sum((size - mean) ** 2 for size in sizes) / len(sizes)) ** 0.5 == pytest.approx(683418 / 2**0.5, rel=0.06)
+
+
+def test_parallel_reads_of_tensorflow_fill_a_batch_together(tmp_path: Path) -> None:
+    found = steps(made(tmp_path, RESNET50))
+    assert (found["fetch"], found["threads"], found["prefetch"]) == ("sample", 8, 10)
+    assert (found["samples"], found["samples_per_file"], found["read"]) == (16 * 1251, 1251, "1048576 B")
+    assert found["compute"] == {"erlang": {"stages": 5, "mean": "224 ms"}}
+    assert found["shuffle"] is False
+
+
+def test_each_option_is_honoured_or_named(tmp_path: Path) -> None:
+    remarks = "\n".join(made(tmp_path, UNET3D + "storage: {storage_type: s3}\nreader_of: {mine: 1}\n").remarks)
+    for option in (
+        *("model.name", "workflow.generate_data", "dataset.data_folder", "dataset.record_length_bytes_resize"),
+        *("checkpoint.checkpoint_folder", "metric.au", "storage.storage_type"),
+    ):
+        assert f"`{option}` is ignored: " in remarks
+    assert "`reader_of.mine` is ignored: headrace does not know this option" in remarks
+    for option in ("read_threads", "checkpoint_after_epoch", "record_length_bytes_stdev", "file_shuffle", "epochs"):
+        assert f"{option}` is ignored" not in remarks
+
+
+def test_an_imported_scenario_runs(headrace: Run, tmp_path: Path) -> None:
+    (tmp_path / "unet3d.yaml").write_text(UNET3D)
+    said = headrace("import", "dlio", "unet3d.yaml", "-o", "load.yaml", "--accelerators", 2, cwd=tmp_path)
+    assert said.returncode == 0, said.stderr
+    assert "load.yaml has the load of unet3d.yaml: training." in said.stdout
+    assert yaml.safe_load((tmp_path / "load.yaml").read_text())["system"]["storage"]["type"] == "ssd"
+    found = json.loads(headrace("run", "load.yaml", "--json", cwd=tmp_path).stdout)
+    assert found["ended"] == "done"
+    of = found["streams"][0]["steps"]
+    # Steps after the warm-up; the first checkpoint is that after the last epoch.
+    assert of["steps"] <= 2 * 12 * 5
+    assert of["checkpoints"] == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (("train: True", "train: False"), "`workflow.train` is false"),
+        (("data_loader: pytorch", "data_loader: synthetic"), "is synthetic: nothing is read"),
+        (("batch_size: 7", "batch_size: many"), "`reader.batch_size` is `many`, not a number"),
+        (("batch_size: 7", "batch_size: 0"), "`reader.batch_size` is 0"),
+        (("read_threads: 4", "read_threads: 5000"), "write at most 4096"),
+        (("dataset:", "data:"), "has no `dataset`"),
+        (("framework:", "framework: ["), "is not YAML"),
+    ],
+)
+def test_what_cannot_be_simulated_is_refused(headrace: Run, tmp_path: Path, change: tuple[str, str], says: str) -> None:
+    (tmp_path / "bad.yaml").write_text(UNET3D.replace(*change))
+    refused = headrace("import", "dlio", "bad.yaml", "-o", "out.yaml", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert says in " ".join(refused.stderr.split())
+    assert not (tmp_path / "out.yaml").exists()
