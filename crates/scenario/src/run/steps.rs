@@ -63,7 +63,8 @@ impl<'m> Training<'m> {
         sim: &'m Sim<'m>,
     ) -> Option<Self> {
         let steps = spec.steps()?.clone();
-        let data = DataSet::new(spec, &steps, Bytes(capacity), (seed, name)).ok()?;
+        let data = DataSet::new(spec, &steps, Bytes(capacity), (seed, name));
+        let data = data.unwrap_or_else(|(field, message)| panic!("a plan was made of `{field}`: {message}"));
         let accelerator = |_| Accelerator {
             asked: Cell::new(0),
             asks: Round::new(sim),
