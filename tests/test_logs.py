@@ -671,7 +671,7 @@ def test_no_cell_of_operations_is_run_by_a_spreadsheet(tmp_path: Path) -> None:
             "file": names, "bytes": [1] * rows, "staged": [True] * rows, "measured_s": [None] * rows,
         }
     )  # fmt: skip
-    replayed.write(operations, tmp_path / "a.csv")
+    replayed.write([operations], tmp_path / "a.csv")
     with open(tmp_path / "a.csv", newline="") as file:
         cells = list(csv.DictReader(file))
     for column in ("user", "host", "file"):
