@@ -5,7 +5,6 @@ from typing import Any
 
 from headrace.logs.analysis import analyse
 from headrace.logs.conversion import convert
-from headrace.logs.merge import merge
 from headrace.logs.reading import Log, Odd, read
 from headrace.logs.synthesise import operations
 from headrace.logs.table import COLUMNS
@@ -15,7 +14,7 @@ from headrace.report import Report
 from headrace.reports import logs as reports
 from headrace.shown import written
 
-__all__ = ["COLUMNS", "SYNTHETIC", "Log", "Odd", "analyse", "convert", "merge", "operations", "read", "report", "write"]
+__all__ = ["COLUMNS", "SYNTHETIC", "Log", "Odd", "analyse", "convert", "operations", "read", "report", "write"]
 
 
 def report(found: dict[str, Any], file: str | Path | None = None, title: str = "log") -> Report:
