@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias, TypedDict
 
 from headrace.document import Engine, ScenarioSpec
 
-__all__ = ["Between", "Bottleneck", "BusiestResults", "ClosedLoad", "Comparison", "ComponentResults", "End", "FormulaError", "IntervalResults", "LegResults", "Measured", "Method", "PhaseResults", "PhaseStreamResults", "PointResults", "PortionResults", "QuantileResults", "ResponseResults", "ResultsData", "SolutionData", "SolvedPoint", "StationLimit", "StepResults", "StreamPoint", "StreamResults", "StreamTheory"]
+__all__ = ["Between", "Bottleneck", "BusiestResults", "BusiestStretch", "ClosedLoad", "Comparison", "ComponentResults", "End", "FormulaError", "IntervalResults", "LegResults", "Measured", "Method", "ObjectiveResults", "PhaseResults", "PhaseStreamResults", "PointResults", "PortionResults", "QuantileResults", "ResponseResults", "ResultsData", "SolutionData", "SolvedPoint", "StationLimit", "StepResults", "StreamPoint", "StreamResults", "StreamTheory", "StretchStream"]
 
 class ResultsData(TypedDict):
     """Results of a run."""
@@ -31,12 +31,16 @@ class ResultsData(TypedDict):
     """Simulated time discarded as warm-up, of all replications."""
     events: int
     """Number of events processed; 0 for a recursion."""
+    objectives: list[ObjectiveResults]
+    """One entry per objective of the scenario."""
     streams: list[StreamResults]
     """One entry per stream of the workload."""
     components: list[ComponentResults]
     """One entry per component, each before the components it contains; other fields refer to a component by its index in this list."""
     bottleneck: Bottleneck | None
     """Component with the highest utilisation."""
+    busiest_stretch: BusiestStretch | None
+    """The busiest segment of the first replication; null if it differs from the mean by less than a quarter, or by no more than chance."""
     theory: list[StreamTheory]
     """Analytic solution for each stream."""
     phases: list[PhaseResults]
@@ -73,6 +77,28 @@ class SolutionData(TypedDict):
 End: TypeAlias = "Literal['done'] | Literal['time_up'] | Literal['idle'] | Literal['time_stands_still'] | Literal['too_far'] | Literal['too_many_in_flight'] | Literal['too_many_parts'] | Literal['too_many_events'] | Literal['too_long'] | Literal['trace_lost'] | Literal['cancelled']"
 """Why a run ended."""
 
+class ObjectiveResults(TypedDict):
+    """One objective, and what was found."""
+
+    name: str
+    """Stream or operation, as the scenario names it."""
+    objective: str
+    """The objective in words: `99 % within 10 min`."""
+    stream: str
+    """Name of the stream."""
+    operation: str | None
+    """Operation, if it is about one of several: `read`, `write`, `get`, `recall` …"""
+    asked: float
+    """Share of requests that is to be in time."""
+    within_ms: float
+    """The time."""
+    share: float
+    """Share of requests that was in time. Requests of the stream that were dropped, expired or failed were not."""
+    half_width: float | None
+    """Half-width of the 95 % confidence interval of `share`: from replications, or from the segments of a single run; null for a replayed recording and for runs with faults, which are taken as they are, and if the run is too short."""
+    met: bool | None
+    """True if the objective is met all over the interval, false if it is missed all over it; null if the run does not decide it, or no request was answered."""
+
 # Results of one stream.
 StreamResults = TypedDict(
     "StreamResults",
@@ -103,6 +129,8 @@ StreamResults = TypedDict(
         "requests_per_s": "float",
         # Throughput in bytes.
         "bytes_per_s": "float",
+        # Breakdown of the mean response time by component, along the critical path of each request; the times add up to the mean.
+        "path": "list[LegResults]",
         # Response times of all requests.
         "response": "ResponseResults",
         # As `response`, for reads; null unless the stream has reads and writes.
@@ -111,8 +139,6 @@ StreamResults = TypedDict(
         "writes": "ResponseResults | None",
         # As `response`, by operation, for a replayed log with several operations: `get`, `put`, `stage`, `delete`, `session`, and `recall`: the gets and stages whose file was read from tape; otherwise empty.
         "operations": "dict[str, ResponseResults]",
-        # Breakdown of the mean response time by component, along the critical path of each request; the times add up to the mean.
-        "path": "list[LegResults]",
         # CDF of response times at 500 equally spaced shares.
         "cdf": "list[list[float | float]]",
         # For training in steps: how well its accelerators are fed; null for other streams.
@@ -121,6 +147,18 @@ StreamResults = TypedDict(
         "measured": "Measured | None",
     },
 )
+
+class LegResults(TypedDict):
+    """One component on the path of requests."""
+
+    component: str
+    """Group of components: all copies of one part."""
+    waiting_ms: float
+    """Mean waiting time."""
+    service_ms: float
+    """Mean service time."""
+    blocked_ms: float
+    """Mean time after service in which the next component had no room."""
 
 class ResponseResults(TypedDict):
     """Response times."""
@@ -139,6 +177,8 @@ class ResponseResults(TypedDict):
     """Standard deviation."""
     max_ms: float
     """Maximum, including warm-up."""
+    slowest: list[LegResults]
+    """As `path`, for the slowest requests, about 1 % of all: those that took longer than 99 % of the requests before them, as far as was known when they completed; empty in a short run."""
     quantiles_ms: list[QuantileResults]
     """Quantiles p50, p90, p95, p99 and p99.9."""
     quantile_error: float
@@ -164,18 +204,6 @@ class QuantileResults(TypedDict):
     """Its value."""
     half_width_ms: float | None
     """Half-width of its 95 % confidence interval, from replications; null for a single run, or if the sample does not reach the upper end."""
-
-class LegResults(TypedDict):
-    """One component on the path of requests."""
-
-    component: str
-    """Group of components: all copies of one part."""
-    waiting_ms: float
-    """Mean waiting time."""
-    service_ms: float
-    """Mean service time."""
-    blocked_ms: float
-    """Mean time after service in which the next component had no room."""
 
 class StepResults(TypedDict):
     """Training in steps. Times of a step leave out the first of each epoch and after each checkpoint, before which nothing is prefetched, as DLIO's accounting does."""
@@ -335,6 +363,38 @@ class ClosedLoad(TypedDict):
     at_most: float | None
     """The most that more in flight could raise throughput: until the component is always busy; `null` while a cache is filling, and for events, which are sent in turn."""
 
+class BusiestStretch(TypedDict):
+    """The segment of the first replication in which a component is busiest."""
+
+    from_s: float
+    """Start, in simulated time."""
+    to_s: float
+    """End."""
+    component: str
+    """Path of the component that is busiest in it."""
+    group: str
+    """Group of the component."""
+    utilisation: float
+    """Utilisation of the component in the stretch."""
+    mean_utilisation: float
+    """Utilisation of the component over the run, without warm-up."""
+    streams: list[StretchStream]
+    """One entry per stream."""
+
+class StretchStream(TypedDict):
+    """A stream in the stretch."""
+
+    name: str
+    """Name."""
+    requests_per_s: float
+    """Throughput."""
+    in_flight: float
+    """Mean number of requests in flight, of those completed in the stretch, by Little's law."""
+    mean_ms: float | None
+    """Mean response time; null if no request completed."""
+    p99_ms: float | None
+    """P99 of the response time."""
+
 class StreamTheory(TypedDict):
     """The prediction of theory for one stream."""
 
@@ -398,6 +458,10 @@ class PointResults(TypedDict):
     """Requests completed, by stream."""
     mean_ms: list[float]
     """Mean response time, by stream."""
+    p99_ms: list[float]
+    """P99 of the response time, by stream; 0 where none completed."""
+    in_time: list[float | None]
+    """Share of requests in time, by objective; null where no request was answered that it is about."""
     utilisation: list[float]
     """Utilisation, by component."""
     fill: dict[str, float]
