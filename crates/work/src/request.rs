@@ -54,6 +54,9 @@ pub struct Request<W> {
     pub priority: u8,
     /// The thread of its server that it belongs to, counted from 1; 0 where it belongs to none.
     pub thread: u32,
+    /// True for a write that completes when it and all that the device took in before are on the medium (a flush of the device's
+    /// write cache, and force unit access). A device without a volatile cache has nothing to do for it.
+    pub durable: bool,
     /// Work to do.
     pub work: W,
 }
@@ -67,6 +70,7 @@ impl Request<Block> {
         cause: Cause::Host,
         priority: 0,
         thread: 0,
+        durable: false,
         work: Block { op: Op::Read, address: 0, bytes: 0 },
     };
 }
@@ -75,14 +79,15 @@ impl<W> Request<W> {
     /// A host's request, with the key of its stream's draw.
     #[inline]
     pub fn new(key: u64, work: W) -> Self {
-        Self { root: key, key, deadline: Nanos::MAX, cause: Cause::Host, priority: 0, thread: 0, work }
+        let (deadline, cause) = (Nanos::MAX, Cause::Host);
+        Self { root: key, key, deadline, cause, priority: 0, thread: 0, durable: false, work }
     }
 
     /// Returns this request with other work, to be handed on: at most one such goes to any one component, so it keeps its key.
     #[inline]
     pub fn with<V>(&self, work: V) -> Request<V> {
-        let Self { root, key, deadline, cause, priority, thread, .. } = *self;
-        Request { root, key, deadline, cause, priority, thread, work }
+        let Self { root, key, deadline, cause, priority, thread, durable, .. } = *self;
+        Request { root, key, deadline, cause, priority, thread, durable, work }
     }
 
     /// The `n`-th piece of work done for this request, with a key of its own: a component that is asked twice for one
@@ -96,6 +101,12 @@ impl<W> Request<W> {
     #[must_use]
     pub fn because(self, cause: Cause) -> Self {
         Self { cause, ..self }
+    }
+
+    /// Returns this request as one that completes when its data is on the medium.
+    #[must_use]
+    pub fn durably(self) -> Self {
+        Self { durable: true, ..self }
     }
 }
 

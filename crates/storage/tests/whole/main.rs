@@ -1,6 +1,7 @@
 //! Components in a simulation: one program, because each links all of headrace.
 
 mod arrays;
+mod bitmap;
 mod channels;
 mod common;
 mod controllers;

@@ -83,6 +83,10 @@ impl ArraySpec {
             let message = format!("the parity of {name} has no rotation");
             return at.refuse("rotation", message, Some("leave it out, or choose raid5, raid6 or erasure"));
         }
+        if self.stripe_cache.is_some() && self.level.redundant().is_none() {
+            let message = format!("{name} computes no parity, so it needs no stripe cache");
+            return at.refuse("stripe_cache", message, Some("leave it out"));
+        }
         if self.read_from.is_some() && !self.level.is_mirrored() {
             let message = format!("{name} has one copy of each unit, so there is nothing to choose");
             return at.refuse("read_from", message, Some("leave it out, or choose raid1, raid10 or raid01"));

@@ -2,6 +2,7 @@
 
 mod access;
 mod bay;
+mod bitmap;
 pub mod cache;
 mod checks;
 mod demand;
@@ -20,7 +21,7 @@ mod spec;
 use std::cell::Cell;
 use std::rc::Rc;
 
-use headrace_kernel::{Locks, Resource, WorkerPool};
+use headrace_kernel::{Locks, Pool, Resource, WorkerPool};
 use headrace_units::{Bytes, Nanos};
 use headrace_work::{Block, Breakdown, Request, TimeKind};
 
@@ -30,11 +31,13 @@ use crate::core::health::{Change, Event};
 use crate::core::meter::{Activity, Balance, Meter};
 use crate::core::work::Serve;
 use bay::{Bay, Job};
+use bitmap::Bitmap;
 use front::ArrayFront;
 use members::Members;
 use rebuild::Rebuild;
 
 pub use access::Access;
+pub use bitmap::BitmapSpec;
 pub use layout::{
     Accesses, ArrayLayout, Declustered, DiskAccesses, Mirror, Pairing, Parity, Rotation, Stripes,
     UnitPlacement, Units, Whole,
@@ -65,6 +68,8 @@ pub struct ArrayPlan {
     paths: usize,
     controllers: usize,
     access: Access,
+    bitmap: Option<BitmapSpec>,
+    stripe_cache: Option<u32>,
     cache: Option<cache::CachePlan>,
 }
 
@@ -76,6 +81,9 @@ pub struct Array<'m> {
     lockstep: Option<Resource<'m>>,
     /// Offsets of parity that are being changed.
     stripes: Box<Locks<'m>>,
+    /// Rows of pages in which no write is in progress, where their number is limited.
+    rows: Option<Box<Pool<'m>>>,
+    bitmap: Option<Box<Bitmap<'m>>>,
     /// The disks, and hot spares behind them.
     devices: &'m [Edge<'m>],
     members: Box<Members<'m>>,
@@ -126,6 +134,8 @@ impl Plan for ArrayPlan {
         Array {
             lockstep: (self.queueing == Queueing::SplitMerge).then(|| Resource::fcfs(sim, 1)),
             stripes: Box::new(Locks::new(sim, self.layout.unit())),
+            rows: self.stripe_cache.map(u64::from).map(|rows| Box::new(Pool::new(sim, rows, rows))),
+            bitmap: self.bitmap.map(|spec| Box::new(Bitmap::new(sim, spec, context.stream("bitmap")))),
             plan: self,
             devices,
             members: Box::new(Members::new(&self.layout, self.each, devices, self.distributed)),
@@ -199,6 +209,9 @@ impl Probe for Array<'_> {
         }
         if matches!(self.plan.layout, ArrayLayout::Parity(_)) {
             put("full_stripe_writes", Meter::Share(counts.full_stripes.get(), counts.writes.get()));
+        }
+        if let Some(bitmap) = &self.bitmap {
+            put("bitmap_writes", Meter::Count(bitmap.pages()));
         }
         if let Some(front) = &self.front {
             front.meters(now, put);

@@ -104,9 +104,14 @@ impl ArrayPlan {
         Ok((demands, patterns))
     }
 
-    /// Returns the assumption that fails, if any: writes wait for each other's parity, and reads that are shared out among copies reach
+    /// Returns the assumption that fails, if any: writes wait for a bitmap or each other's parity, and reads that are shared out among copies reach
     /// each more regularly than at random.
     fn fails(&self, name: &str, load: &Load) -> Option<String> {
+        if self.bitmap.is_some() && load.writes() {
+            return Some(format!(
+                "no write waits for anything but its disks: those to `{name}` wait for its bitmap"
+            ));
+        }
         let reads = load.kinds.iter().any(|(_, op, _)| *op == Op::Read);
         match self.layout {
             ArrayLayout::Parity(_) if load.writes() => Some(format!(

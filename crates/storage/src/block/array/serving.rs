@@ -4,8 +4,12 @@ use headrace_kernel::Lock;
 use headrace_work::{Block, Breakdown, Cause, Op, Request, TimeKind};
 
 use super::bay::{Job, LostJob};
+use super::bitmap::Bitmap;
 use super::layout::{Accesses, ArrayLayout, DiskAccesses, Mirror, Units, Whole};
 use super::{Array, ReadFrom};
+
+/// Bytes of each disk in a row of the stripe cache: a page of memory.
+const PAGE: u64 = 4096;
 
 impl<'m> Array<'m> {
     /// Returns the device accesses of a request; `None` if it cannot be served.
@@ -107,8 +111,52 @@ impl<'m> Array<'m> {
     /// Serves a request. Writes that change the same parity do so one after another. What was lost because a device failed is done
     /// another way.
     pub(super) async fn serve_parts(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
-        let _held = self.hold(request.work, breakdown).await;
+        let rows = self.take_rows(request.work, breakdown).await;
+        let held = self.hold(request.work, breakdown).await;
         self.counts.requests.set(self.counts.requests.get() + 1);
+        match self.bitmap.as_ref().filter(|_| request.work.op != Op::Read) {
+            Some(bitmap) => Box::pin(self.serve_marked(bitmap, request, breakdown)).await,
+            None => self.serve_attempts(request, breakdown).await,
+        }
+        drop(held);
+        if let Some(pool) = &self.rows {
+            pool.put(rows);
+        }
+    }
+
+    /// Takes the rows of pages that a write changes, of those that the stripe cache holds, and returns their number. One of more rows
+    /// than that takes all.
+    async fn take_rows(&'m self, request: Block, breakdown: &mut Breakdown) -> u64 {
+        let (Some(pool), ArrayLayout::Parity(parity), Op::Write) =
+            (&self.rows, &self.plan.layout, request.op)
+        else {
+            return 0;
+        };
+        let (from, to) = parity.changed(request);
+        let rows = (to.div_ceil(PAGE) - from / PAGE).min(pool.capacity());
+        pool.take(rows).await;
+        breakdown.charge(self.context.id, TimeKind::Waiting, self.context.shared.sim.now());
+        rows
+    }
+
+    /// Serves a write whose regions are marked in the bitmap first.
+    async fn serve_marked(
+        &'m self,
+        bitmap: &'m Bitmap<'m>,
+        request: &Request<Block>,
+        breakdown: &mut Breakdown,
+    ) {
+        let ((first, last), unit) = (self.plan.layout.stripes_of(request.work), self.plan.layout.unit());
+        let written = (first * unit, (last + 1) * unit);
+        bitmap.begin(self, written).await;
+        breakdown.charge(self.context.id, TimeKind::Waiting, self.context.shared.sim.now());
+        self.serve_attempts(request, breakdown).await;
+        bitmap.thread().await;
+        breakdown.charge(self.context.id, TimeKind::Waiting, self.context.shared.sim.now());
+        bitmap.end(written);
+    }
+
+    async fn serve_attempts(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         let mut attempt = 0;
         while !self.attempt(request, attempt, breakdown).await {
             attempt += 1;
@@ -127,6 +175,10 @@ impl<'m> Array<'m> {
             if !lost.is_empty() {
                 return self.is_unreachable(&lost, breakdown);
             }
+        }
+        if let Some(bitmap) = self.bitmap.as_ref().filter(|_| request.work.op != Op::Read) {
+            bitmap.thread().await;
+            breakdown.charge(self.context.id, TimeKind::Waiting, self.context.shared.sim.now());
         }
         if request.work.op == Op::Write {
             self.compute(computed, request, breakdown).await;

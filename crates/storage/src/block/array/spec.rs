@@ -5,6 +5,7 @@ use headrace_work::{Block, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::bitmap::BitmapSpec;
 use super::cache::ArrayCacheSpec;
 use super::layout::{ArrayLayout, Declustered, Mirror, Pairing, Parity, Rotation, Stripes, UnitPlacement};
 use super::recovery::{DeclusteredSpec, RebuildSpec};
@@ -72,6 +73,14 @@ pub struct ArraySpec {
     /// Sharing of requests by two controllers.
     #[serde(default)]
     pub access: Access,
+    /// Write-intent bitmap, as Linux md has it: writes to a region not marked wait until its mark is on all disks. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bitmap: Option<BitmapSpec>,
+    /// Number of rows of 4 KiB (a page of each disk) in which writes can be in progress at a time: the stripe cache of Linux
+    /// md, whose `stripe_cache_size` is 256 by default. Further writes wait. Levels with parity only. Default: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 32_768))]
+    pub stripe_cache: Option<u32>,
     /// Cache of its own, in each of its controllers. Default: the `cache` of its controllers, shared with their
     /// other arrays; none where they have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -217,6 +226,7 @@ impl Spec for ArraySpec {
         self.check_declustered(at, disks)?;
         let layout = self.layout(disks);
         let failed = self.check_failed(at, &layout)?;
+        self.check_bitmap(at)?;
         let distributed = self.check_rebuild(at, &layout)?;
         let capacity = layout.capacity(each);
         if capacity.0 == 0 {
@@ -248,6 +258,8 @@ impl Spec for ArraySpec {
             paths: paths.len(),
             controllers: controllers.len(),
             access: self.access,
+            bitmap: self.bitmap,
+            stripe_cache: self.stripe_cache,
             cache,
         };
         uses.extend(paths);
@@ -280,6 +292,8 @@ impl ArraySpec {
             via: None,
             controllers: Vec::new(),
             access: Access::default(),
+            bitmap: None,
+            stripe_cache: None,
             cache: None,
         }
     }

@@ -6,6 +6,9 @@ use headrace_work::Op;
 use super::layout::{SectorSpan, Track};
 use super::platter::{Platter, PlatterAccess, ReadProgress};
 
+/// The number before that of the first read.
+const READS: u64 = 1 << 63;
+
 /// An arm over a platter.
 #[derive(Clone, Copy, Debug)]
 pub struct Actuator {
@@ -15,15 +18,16 @@ pub struct Actuator {
     last_access: f64,
     /// Margin added to an estimated seek when commands are chosen by positioning time, as a share of the seek.
     margin: f64,
-    /// Random stream that decides which writes lose a revolution, by their number.
+    /// Random stream that decides which accesses lose a revolution, by their numbers.
     luck: RngStream,
     writes: u64,
+    reads: u64,
 }
 
 impl Actuator {
     /// An arm at rest where the disk begins.
     pub fn new(platter: &Platter, margin: f64, luck: RngStream) -> Self {
-        Self { track: platter.track_of(0), free_at: 0.0, last_access: 0.0, margin, luck, writes: 0 }
+        Self { track: platter.track_of(0), free_at: 0.0, last_access: 0.0, margin, luck, writes: 0, reads: 0 }
     }
 
     /// The track it is on.
@@ -62,16 +66,19 @@ impl Actuator {
     /// Reads or writes `span`, from `now` on or as soon as the arm is free.
     #[inline]
     pub fn access(&mut self, platter: &Platter, now: f64, span: SectorSpan, op: Op) -> PlatterAccess {
-        let lost = if op == Op::Write { self.turn_lost_ns(platter) } else { 0.0 };
+        let lost = self.turn_lost_ns(platter, op);
         let access = platter.access(now.max(self.free_at), self.track, span, op, lost);
         (self.free_at, self.last_access, self.track) = (access.end, access.end, access.track);
         access
     }
 
-    /// Returns the additional wait of the next write after the first pass of its sector, in ns.
-    fn turn_lost_ns(&mut self, platter: &Platter) -> f64 {
-        self.writes += 1;
-        platter.turn_lost_ns(|share| self.luck.of(self.writes).chance(share))
+    /// Returns the additional wait of the next access after the first pass of its sector, in ns.
+    fn turn_lost_ns(&mut self, platter: &Platter, op: Op) -> f64 {
+        // Reads are numbered apart from writes, so that neither changes the luck of the other.
+        let (count, apart) = if op == Op::Read { (&mut self.reads, READS) } else { (&mut self.writes, 0) };
+        *count += 1;
+        let number = apart + *count;
+        platter.turn_lost_ns(op, |share| self.luck.of(number).chance(share))
     }
 
     /// Reads on from sector `next` until `until`, or up to `limit`. Returns the next sector to read.

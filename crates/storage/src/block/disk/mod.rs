@@ -50,7 +50,7 @@ pub use spec::{DeviceRef, DiskSpec, Positioning, VariedDevice};
 
 pub(crate) use model::INDEPENDENT;
 use pieces::Pieces;
-use queue::CommandQueue;
+use queue::{CommandQueue, QueuedCommand};
 use sampled::Sampled;
 
 /// A disk whose numbers are known.
@@ -198,6 +198,9 @@ impl<'m> Disk<'m> {
     #[inline]
     fn work(&self, now: Nanos, request: &Request<Block>) -> Served {
         match &self.works {
+            Works::Mechanical(drive) if request.durable => {
+                drive.borrow_mut().serve_durably(now, &request.work)
+            }
             Works::Mechanical(drive) => drive.borrow_mut().serve(now, &request.work),
             Works::Sampled { mechanism, draws, rests_at } => {
                 let (service, rests) = mechanism.service(rests_at.get(), request, *draws);
@@ -272,7 +275,7 @@ impl<'m> Disk<'m> {
         breakdown: &mut Breakdown,
     ) -> Nanos {
         let (sim, Choosing { arm, batches }) = (self.context.shared.sim, commands);
-        let held = arm.acquire(request.work).await;
+        let held = arm.acquire(QueuedCommand::of(request)).await;
         breakdown.charge(self.context.id, TimeKind::Waiting, sim.now());
         self.by_cause.begin(request.cause, sim);
         let done = self.work_until_ready(request).await;

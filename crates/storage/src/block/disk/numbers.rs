@@ -232,6 +232,7 @@ impl DiskNumbers {
             head_switch,
             write_settle,
             write_retries: given.write_retries.map_or(0.0, Fraction::get),
+            read_retries: given.read_retries.map_or(0.0, Fraction::get),
             zero_latency_reads: given.zero_latency,
             zero_latency_writes: given.zero_latency_writes.unwrap_or(given.zero_latency),
             inward_more: given.inward_more,

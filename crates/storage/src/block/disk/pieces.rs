@@ -7,6 +7,7 @@ use headrace_units::Nanos;
 use headrace_work::{Block, Breakdown, Op, Request, TimeKind};
 
 use super::drive::{Drive, Served, WriteInTransit};
+use super::queue::QueuedCommand;
 use super::{Arm, Disk};
 use crate::block::array::BackendPath;
 use crate::core::theory::Phase;
@@ -37,7 +38,7 @@ impl<'m> Pieces<'_, 'm> {
         }
         let held = match &disk.arm {
             Arm::InOrder(arm) => (Some(arm.acquire(()).await), None),
-            Arm::Choosing(commands) => (None, Some(commands.arm.acquire(request.work).await)),
+            Arm::Choosing(commands) => (None, Some(commands.arm.acquire(QueuedCommand::of(request)).await)),
         };
         let sim = disk.context.shared.sim;
         breakdown.charge(disk.context.id, TimeKind::Waiting, sim.now());
@@ -74,7 +75,10 @@ impl<'m> Pieces<'_, 'm> {
         if request.work.op == Op::Read {
             return self.read(request, breakdown).await;
         }
-        let begun = self.drive.borrow_mut().begin_write(sim.now(), &request.work, self.piece);
+        let begun = match request.durable {
+            true => None,
+            false => self.drive.borrow_mut().begin_write(sim.now(), &request.work, self.piece),
+        };
         match begun {
             Some((load, at)) => {
                 sim.until(at).await;
@@ -132,7 +136,7 @@ impl<'m> Pieces<'_, 'm> {
         for piece in pieces(request.work, self.piece) {
             self.carry(Phase::Request, piece, request, breakdown).await;
         }
-        let served = self.drive.borrow_mut().serve(sim.now(), &request.work);
+        let served = self.disk.work(sim.now(), request);
         sim.until(served.done).await;
         self.charge(breakdown);
     }

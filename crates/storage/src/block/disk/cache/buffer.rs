@@ -21,6 +21,9 @@ pub struct WriteBuffer {
     /// In the order in which they came.
     dirty: Vec<Waiting>,
     drain: Chooser,
+    /// Time without commands after which it drains, and from when on the drive has none, in ns.
+    idle: f64,
+    idle_since: f64,
     leaving: Leaving,
     ledger: Ledger,
     reading: AliceReading,
@@ -61,6 +64,8 @@ impl WriteBuffer {
             most: spec.writes_held.map_or(usize::MAX, |most| most as usize),
             dirty: Vec::new(),
             drain: Chooser::new(spec.drain, None),
+            idle: spec.drain_after.map_or(0.0, |after| after.0 as f64),
+            idle_since: 0.0,
             leaving: Leaving::default(),
             ledger: Ledger::default(),
             reading: spec.alice_reading,
@@ -111,7 +116,12 @@ impl WriteBuffer {
     #[inline]
     pub fn destage_until(&mut self, actuator: &mut Actuator, platter: &Platter, until: f64) -> bool {
         let begun = self.ledger.begun();
-        while !self.dirty.is_empty() && self.destage(actuator, platter, until) {}
+        while self.begins_by_itself(actuator).is_some_and(|at| at < until) {
+            actuator.rest_until(self.drains_from());
+            if !self.destage(actuator, platter, until) {
+                break;
+            }
+        }
         self.ledger.begun() > begun
     }
 
@@ -139,6 +149,17 @@ impl WriteBuffer {
     #[inline]
     fn next_destage(&self, actuator: &Actuator) -> Option<f64> {
         self.dirty.first().map(|oldest| actuator.free_at().max(oldest.since.0 as f64))
+    }
+
+    /// Like `next_destage`, where nothing has to make room.
+    #[inline]
+    fn begins_by_itself(&self, actuator: &Actuator) -> Option<f64> {
+        self.next_destage(actuator).map(|at| at.max(self.drains_from()))
+    }
+
+    /// Returns the time from which on the drive drains if no command comes; zero if it does whenever its arm is free.
+    fn drains_from(&self) -> f64 {
+        if self.idle > 0.0 { self.idle_since + self.idle } else { 0.0 }
     }
 
     /// Returns the index of the buffered write that goes to the platter next at time `at`.
@@ -225,6 +246,7 @@ impl WriteBuffer {
     #[inline]
     pub fn end_service(&mut self, now: Nanos) {
         self.ledger.end_service(now.0);
+        self.idle_since = now.0 as f64;
     }
 
     /// Returns the number of write-backs begun.
@@ -240,7 +262,7 @@ impl WriteBuffer {
     /// Background work up to `now`, with what the arm does by itself until then; it does nothing where there is none free.
     pub fn background(&self, actuator: Option<Actuator>, platter: &Platter, now: Nanos) -> Background {
         let until = now.0 as f64;
-        let begins = |actuator: &Actuator| self.next_destage(actuator).is_some_and(|at| at < until);
+        let begins = |actuator: &Actuator| self.begins_by_itself(actuator).is_some_and(|at| at < until);
         let Some(mut actuator) = actuator.filter(begins) else { return self.ledger.until(now.0) };
         let mut buffer = self.clone();
         buffer.destage_until(&mut actuator, platter, until);

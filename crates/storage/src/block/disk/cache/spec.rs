@@ -1,6 +1,6 @@
 //! Specification of a drive's cache: segments, read-ahead, completion of writes and destaging.
 
-use headrace_units::Bytes;
+use headrace_units::{Bytes, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +53,10 @@ pub struct CacheSpec {
     /// With `writes: back`: order in which dirty data is written.
     #[serde(default)]
     pub drain: Scheduling,
+    /// With `writes: back`: time without commands after which the drive begins to write dirty data; until then, commands find
+    /// its arm free. Earlier, it writes only what must make room. Default: 0 s, whenever it is idle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drain_after: Option<Nanos>,
     /// With `writes: back`: rules of a drive's write cache as read from the paper on the ALICE storage area
     /// network. Default: off.
     #[serde(default, skip_serializing_if = "AliceReading::is_none")]

@@ -185,16 +185,31 @@ impl Drive {
 
     /// Serves a command that comes at `now`, when the drive has nothing else to do but to send data.
     pub fn serve(&mut self, now: Nanos, block: &Block) -> Served {
+        self.do_command(now, block, |drive, at, span| match block.op {
+            Op::Read => drive.read(at, span),
+            Op::Write | Op::Discard => drive.write(at, span),
+        })
+    }
+
+    /// Serves a write that completes when it and all that the cache holds are on the platter.
+    pub fn serve_durably(&mut self, now: Nanos, write: &Block) -> Served {
+        self.do_command(now, write, Self::write_durably)
+    }
+
+    #[inline]
+    fn do_command(
+        &mut self,
+        now: Nanos,
+        block: &Block,
+        work: impl FnOnce(&mut Self, f64, SectorSpan) -> Times,
+    ) -> Served {
         let (at, span) = (now.0 as f64, SectorSpan::of(block));
         self.work_until(at);
         if !self.in_pieces {
             self.begin(now);
         }
         self.handled = Handled::default();
-        let times = match block.op {
-            Op::Read => self.read(at, span),
-            Op::Write | Op::Discard => self.write(at, span),
-        };
+        let times = work(self, at, span);
         self.history.remember(block.op, span.end);
         self.settle(now, block.op, times)
     }

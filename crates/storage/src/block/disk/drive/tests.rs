@@ -2,8 +2,16 @@ use headrace_units::{Bytes, BytesPerSecond, PerSecond};
 use proptest::prelude::*;
 
 use super::*;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use crate::block::disk::queue::{CommandQueue, QueuedCommand};
 use crate::block::disk::schedule::Scheduling;
-use crate::block::disk::{AliceReading, CacheSpec, InterfaceSpec, ReadAhead, SeekTimes, Sourced, Writes};
+use crate::block::disk::{
+    AliceReading, CacheSpec, InterfaceSpec, MechanicsSpec, QueueSpec, ReadAhead, SeekTimes, Sourced, Writes,
+};
+use headrace_kernel::{Discipline, Sim};
+use headrace_work::Request;
 
 mod ahead;
 
@@ -54,6 +62,7 @@ fn write_back(read_ahead: ReadAhead, drain: Scheduling) -> CacheSpec {
         write_room: None,
         writes_held: None,
         drain,
+        drain_after: None,
         alice_reading: AliceReading::default(),
     }
 }
@@ -100,6 +109,71 @@ fn a_drive_left_alone_destages_what_it_holds() {
     let background = drive.background(LATER);
     assert_eq!(background.alone_ns + background.within_ns, busy);
     assert_eq!(drive.background(Nanos(whole(time))), background, "no longer than the last access");
+}
+
+/// With `drain_after`, the drive leaves its arm to commands until none came for that long.
+#[test]
+fn a_lazy_drive_destages_once_it_was_left_alone_for_so_long() {
+    let after = Nanos::from_ms(50.0);
+    let lazy = CacheSpec { drain_after: Some(after), ..write_back(ReadAhead::Always, Scheduling::Fcfs) };
+    let mut drive = drive(Some(lazy));
+    let written = drive.serve(Nanos::ZERO, &block(Op::Write, PLACES[0], 4 * KIB)).ready;
+    assert_eq!(drive.background(written + after).alone_ns, 0);
+    assert_eq!(drive.background(LATER).alone_ns, caching_destage_ns(written + after));
+    let read = drive.serve(written + Nanos::from_ms(49.0), &block(Op::Read, PLACES[1], 4 * KIB)).ready;
+    assert_eq!(drive.counts().destaged, 0, "a command came before");
+    drive.serve(read + Nanos::from_ms(51.0), &block(Op::Read, PLACES[2], 4 * KIB));
+    assert_eq!(drive.counts().destaged, 1);
+}
+
+/// How long the destage of a write to the first place takes from `begin` on, the arm at the beginning of the disk.
+fn caching_destage_ns(begin: Nanos) -> u64 {
+    let drive = caching();
+    let span = SectorSpan::of(&block(Op::Write, PLACES[0], 4 * KIB));
+    let end = drive.platter.access(begin.0 as f64, drive.actuator.track(), span, Op::Write, 0.0).end;
+    whole(end) - begin.0
+}
+
+#[test]
+fn a_durable_write_leaves_nothing_in_the_cache() {
+    let mut drive = caching();
+    let now = write_all(&mut drive, &PLACES);
+    let served = drive.serve_durably(now, &block(Op::Write, 500 << 20, 4 * KIB));
+    let positioning = Nanos::from_ms(5.0);
+    assert_eq!(drive.counts().destaged, PLACES.len() as u64);
+    assert!(served.done > now + Nanos(positioning.0 * PLACES.len() as u64), "it waits for what came before");
+    assert_eq!(drive.handled().from, DataSource::Platter);
+    let within = drive.background(served.done);
+    assert_eq!(drive.background(LATER), within, "nothing is left to destage");
+}
+
+#[test]
+fn a_read_that_is_tried_again_takes_a_turn_more() {
+    let read = block(Op::Read, PLACES[1], 4 * KIB);
+    let retried = MechanicsSpec { read_retries: Some(Fraction(1.0)), ..MechanicsSpec::default() };
+    let numbers = DiskNumbers { mechanics: Some(retried), ..numbers(None) };
+    let mut twice = Drive::of(&numbers, 0.3, RngStream::named(1, "drive", "retries"));
+    let (once, twice) = (drive(None).serve(Nanos::ZERO, &read), twice.serve(Nanos::ZERO, &read));
+    assert_eq!(twice.done - once.done, Nanos::from_ms(10.0));
+}
+
+/// The order in which a drive that chooses the nearest serves commands (place, durable) that came one after another.
+fn order(commands: &[(u64, bool)]) -> Vec<u32> {
+    let (sim, spec) = (Sim::new(), QueueSpec { scheduling: Scheduling::Sstf, ..QueueSpec::default() });
+    let mut queue = CommandQueue::new(&sim, Rc::new(RefCell::new(caching())), &spec);
+    for (waiter, &(place, durable)) in commands.iter().enumerate() {
+        let request = Request::new(1, block(Op::Write, place, 4 * KIB));
+        queue.push(waiter as u32, QueuedCommand::of(&Request { durable, ..request }));
+    }
+    std::iter::from_fn(|| queue.pop()).collect()
+}
+
+#[test]
+fn a_durable_command_is_not_queued_with_others() {
+    let [far, near, middle] = [(900 << 20, false), (0, false), (500 << 20, false)];
+    assert_eq!(order(&[far, near, middle]), [1, 2, 0]);
+    assert_eq!(order(&[far, (500 << 20, true), near]), [0, 1, 2]);
+    assert_eq!(order(&[far, middle, (900 << 20, true), near]), [1, 0, 2, 3]);
 }
 
 #[test]

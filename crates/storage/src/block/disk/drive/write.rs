@@ -29,6 +29,18 @@ impl Drive {
         Times { ready: time, done: time + self.electronics.write.completion }
     }
 
+    /// Answers a durable write: the cache is drained, and then it goes to the platter.
+    pub(super) fn write_durably(&mut self, now: f64, span: SectorSpan) -> Times {
+        self.finish_owed();
+        self.disturb_reading_ahead(now, span);
+        let drained = match &mut self.buffer {
+            Some(buffer) => buffer.drained_at(&mut self.actuator, &self.platter, now),
+            None => now,
+        };
+        let begin = (drained + self.overhead_of_write(span)).max(self.bus.free_at());
+        self.write_to_platter(self.connected(drained, begin, span), span)
+    }
+
     /// A write comes at `now`, up to which the arm may have read ahead. It reads no further than it must, and not at all where the data
     /// is that the write changes.
     pub(super) fn disturb_reading_ahead(&mut self, now: f64, write: SectorSpan) {

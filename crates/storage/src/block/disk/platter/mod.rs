@@ -26,6 +26,7 @@ pub struct Platter {
     head_switch_ns: f64,
     write_settle_ns: f64,
     write_retries: f64,
+    read_retries: f64,
     zero_latency_reads: bool,
     zero_latency_writes: bool,
     inward_more_ns: f64,
@@ -51,6 +52,7 @@ impl Platter {
             head_switch_ns: spec.head_switch.0 as f64,
             write_settle_ns: spec.write_settle.0 as f64,
             write_retries: spec.write_retries,
+            read_retries: spec.read_retries,
             zero_latency_reads: spec.zero_latency_reads,
             zero_latency_writes: spec.zero_latency_writes,
             inward_more_ns: spec.inward_more.0 as f64,
@@ -156,9 +158,10 @@ impl Platter {
         moved + self.turn_ns(now + moved, run.angle)
     }
 
-    /// One turn, if by `chance` a write loses one.
-    pub fn turn_lost_ns(&self, chance: impl FnOnce(f64) -> bool) -> f64 {
-        if self.write_retries > 0.0 && chance(self.write_retries) { self.revolution_ns } else { 0.0 }
+    /// One turn, if by `chance` an access loses one.
+    pub fn turn_lost_ns(&self, op: Op, chance: impl FnOnce(f64) -> bool) -> f64 {
+        let retries = if op == Op::Read { self.read_retries } else { self.write_retries };
+        if retries > 0.0 && chance(retries) { self.revolution_ns } else { 0.0 }
     }
 }
 

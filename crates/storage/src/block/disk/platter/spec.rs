@@ -24,6 +24,10 @@ pub struct MechanicsSpec {
     /// Share of writes that lose a revolution because the head has not settled when their sector arrives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_retries: Option<Fraction>,
+    /// Share of reads that lose a revolution, because the head has not settled when their sector arrives or the sector must be read
+    /// again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_retries: Option<Fraction>,
     /// If true, access to a track starts at whichever of its sectors comes first (zero-latency access).
     #[serde(default)]
     pub zero_latency: bool,
@@ -72,6 +76,8 @@ pub struct Mechanics {
     pub write_settle: Shift,
     /// Share of writes that lose a revolution.
     pub write_retries: f64,
+    /// Share of reads that lose a revolution.
+    pub read_retries: f64,
     /// True if a track is read from whichever sector comes first.
     pub zero_latency_reads: bool,
     /// True if a track is written from whichever sector comes first.

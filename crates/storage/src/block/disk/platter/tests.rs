@@ -21,6 +21,7 @@ fn platter() -> Platter {
         head_switch: Nanos::from_ms(1.0),
         write_settle: Shift(500_000),
         write_retries: 0.0,
+        read_retries: 0.0,
         zero_latency_reads: false,
         zero_latency_writes: false,
         inward_more: Nanos::ZERO,
