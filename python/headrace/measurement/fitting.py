@@ -194,7 +194,7 @@ def fit(
 ) -> Json:
     """Fit fields of a scenario, each `PATH=LOW..HIGH`, to a measurement; return them as docs/results.md describes it.
 
-    `measures` are those of `iops` and `mean_ms` that are fitted. Without `cross_validate` that part is null.
+    `measures` are those of `loads.MEASURES` that are fitted, which the measurement must have at every load. Without `cross_validate` that part is null.
     The search begins at what the scenario has, or halfway between the bounds. Raises `ScenarioError` where a field does
     not exist, or there are fewer loads than fields.
     """
@@ -202,7 +202,7 @@ def fit(
     name = loads.stream_of(scenario, stream)
     of, remarks = loads.loads_of(found)
     parameters = [parameter(given, scenario) for given in vary]
-    _refuse_too_few(parameters, of)
+    _refuse_too_few(parameters, of, measures)
     problem = _Problem(scenario, name, parameters, of, requests, measures)
     every = list(range(len(of)))
     tell("fitting")
@@ -239,12 +239,15 @@ def told_apart(
     return _known(problem, _start(parameters), list(range(len(of))))[1]
 
 
-def _refuse_too_few(parameters: list[FittedParameter], of: list[Load]) -> None:
+def _refuse_too_few(parameters: list[FittedParameter], of: list[Load], measures: tuple[str, ...]) -> None:
     if not parameters:
         raise refusal("--vary", "nothing varies", "say what is fitted: --vary system.drive.service=50 us..500 us")
-    told = sum(len(load.measured) for load in of)
+    # The rate and the mean latency of a closed loop are one number (Little's law).
+    each = len(set(measures) - set(FITTED)) + (not set(FITTED).isdisjoint(measures))
+    told = sum(len(load.measured) for load in of) * each
     if told < len(parameters):
-        message = f"{told} measured operations cannot tell {len(parameters)} parameters"
+        what = "operations" if each == 1 else "numbers"
+        message = f"{told} measured {what} cannot tell {len(parameters)} parameters"
         raise refusal("--vary", message, "measure under more loads, or fit fewer parameters")
 
 

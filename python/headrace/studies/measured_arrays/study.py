@@ -1,0 +1,140 @@
+"""Holds a RAID 5 of Linux md against fio, at the loads that it was not fitted on: see README.md for what it finds."""
+
+import csv
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import headrace
+from headrace.measurement import Measurement, comparison, fitting
+from headrace.measurement.points import PERCENTILES
+from headrace.scenario import Scenario
+from headrace.study import Claim, Judged, Obtained, Study, verdict
+
+Json = dict[str, Any]
+
+SOURCE = "fio 3.1, a minute of 4 KiB requests to a file of 100 GB on mdadm RAID 5 (fio-plot)"
+ABSENT = "there is no measured data: set HEADRACE_DATA to the folder that holds `fio-md/`"
+FITTED = ("iops", "p50_ms", "p90_ms", "p99_ms")
+OPS = ("read", "write")
+ROTATION, BIT = "parts.disk.device.rotation", "system.md.bitmap.chunk"
+SPREAD = "workload.fio.region.size"
+# Requests under each load, while it fits and while it judges: as many as fio made in its minute, about.
+FITTING, JUDGING, SMALL = 10_000, 30_000, 20_000
+
+
+def obtain(study: Study) -> Iterator[Judged]:
+    """Judge the array: fitted again, or with `--small` as `fitted.json` has it from the last whole run."""
+    table = Path(os.environ.get("HEADRACE_DATA") or "absent") / study.document["table"]
+    if not table.is_file():
+        claim = Claim("RAID 5", "as measured", None, SOURCE, kind="measured", verdict="not testable")
+        yield verdict(claim, Obtained(None), why=ABSENT)
+        return
+    folder = Path(__file__).parent
+    scenario = headrace.load(folder / study.document["scenario"])
+    known = json.loads((folder / "fitted.json").read_text(encoding="utf-8"))
+    values = known if study.small else fitted(study, scenario, _rows(table))
+    yield from judged(study, scenario.with_(values), _rows(table))
+
+
+def fitted(study: Study, scenario: Scenario, rows: list[Json]) -> Json:
+    """Return the fitted fields of a scenario, by their paths: those of the reads, and then those of the writes."""
+    document = study.document
+    reads, writes = (Measurement([row for row in rows if _is_fitted(document, row) and row["op"] == op]) for op in OPS)
+    tried = [_fit(study, scenario, {ROTATION: speed}, reads, document["reads"]) for speed in document["spindles"]]
+    _, values = min(tried, key=lambda one: one[0])
+    values[BIT] = f"{round(document['bit_bytes'] * _bytes(values[SPREAD]) / document['file_bytes'])} B"
+    _, values = _fit(study, scenario, values, writes, document["writes"])
+    _tell_apart(study, scenario.with_(values), Measurement([*reads.points, *writes.points]))
+    return values
+
+
+def _fit(study: Study, scenario: Scenario, known: Json, found: Measurement, vary: list[str]) -> tuple[float, Json]:
+    """Fit some fields; return the mean size of the error in %, and these fields beside those that are known."""
+    fit = fitting.fit(scenario.with_(known), found, vary, requests=FITTING, measures=FITTED, cross_validate=False)
+    errors = [abs(row["error_percent"][name]) for row in fit["fitted"]["rows"] for name in FITTED]
+    for row in fit["parameters"]:
+        study.tell(f"{row['parameter']} = {row['is']} ± {row['standard_error']:.2g} {row['unit']}".rstrip())
+    study.tell(f"with {known}: mean error {sum(errors) / len(errors):.1f} %")
+    return sum(errors) / len(errors), known | {row["parameter"]: row["is"] for row in fit["parameters"]}
+
+
+def _tell_apart(study: Study, scenario: Scenario, found: Measurement) -> None:
+    fields = [*study.document["reads"], *study.document["writes"], *study.document["apart"]]
+    for warning in fitting.told_apart(scenario, found, fields, requests=FITTING, measures=FITTED):
+        study.tell(warning)
+
+
+def _bytes(size: str) -> float:
+    number, unit = size.split()
+    assert unit == "B", size
+    return float(number)
+
+
+def judged(study: Study, scenario: Scenario, rows: list[Json]) -> Iterator[Judged]:
+    """Hold a scenario against the loads that nothing was fitted to."""
+    document = study.document
+    requests = SMALL if study.small else JUDGING
+    for op in OPS:
+        held_out = [row for row in rows if row["op"] == op and not _is_fitted(document, row)]
+        study.tell(f"{len(held_out)} loads of {op}s")
+        found = comparison.compare(scenario, Measurement(held_out), requests=requests)["rows"]
+        for row in found:
+            study.tell(_line(row))
+        yield from _few(document, op, [row for row in found if _outstanding(row) <= document["few"]])
+        yield from _many(document, op, [row for row in found if _outstanding(row) > document["few"]])
+
+
+def _few(document: Json, op: str, rows: list[Json]) -> Iterator[Judged]:
+    where, errors = f"{op}s, up to {document['few']} outstanding", _errors(rows, "iops")
+    most = document["median_percent"]
+    claim = Claim(where, "median size of the error of IOPS, %", 0.0, SOURCE, at_most=most, kind="measured")
+    yield verdict(claim, Obtained(round(median(errors), 2)))
+    yield _share(where, "IOPS", errors, document["within_percent"], document["share_within"])
+    yield _share(where, "p99", _errors(rows, "p99_ms"), document["p99_percent"], document["p99_share"])
+
+
+def _many(document: Json, op: str, rows: list[Json]) -> Iterator[Judged]:
+    where = f"{op}s, more than {document['few']} outstanding"
+    yield _share(where, "IOPS", _errors(rows, "iops"), document["many_percent"], 1.0)
+
+
+def _share(where: str, what: str, errors: list[float], percent: float, least: float) -> Judged:
+    text = f"share of {len(errors)} points whose {what} is within {percent:g} %"
+    claim = Claim(where, text, f"≥ {least:g}", SOURCE, at_least=least, kind="measured")
+    return verdict(claim, Obtained(round(sum(error <= percent for error in errors) / len(errors), 3)))
+
+
+def _errors(rows: list[Json], name: str) -> list[float]:
+    return [abs(row["error_percent"][name]) for row in rows]
+
+
+def _line(row: Json) -> str:
+    shown = (f"{name} {row['error_percent'][name]:+.0f} %" for name in FITTED)
+    return f"{row['op']}s, depth {row['iodepth']}, {row['numjobs']} jobs: {', '.join(shown)}"
+
+
+def _outstanding(row: Json) -> int:
+    return int(row["iodepth"] * row["numjobs"])
+
+
+def _is_fitted(document: Json, row: Json) -> bool:
+    return row["numjobs"] == 1 and row["iodepth"] in document["fit_on"]
+
+
+def _rows(table: Path) -> list[Json]:
+    """Return all measured points. Their mean is that of fio's whole latency, percentiles are of its completion latency."""
+    with table.open(encoding="utf-8", newline="") as file:
+        return [_point(row) for row in csv.DictReader(file)]
+
+
+def _point(row: dict[str, str]) -> Json:
+    shape = {"op": row["op"], "pattern": "random", "block_bytes": 4096, "read_share": float(row["op"] == "read")}
+    counts = {name: int(row[name]) for name in ("iodepth", "numjobs")}
+    found = {"iops": float(row["iops"]), "mean_ms": float(row["lat_mean_us"]) / 1000}
+    found |= {f"p{share}_ms": float(row[f"p{share}_us"]) / 1000 for share in (50, 90, 99)}
+    empty = dict.fromkeys(("bandwidth_bytes_per_s", "file_bytes", *PERCENTILES))
+    return empty | shape | counts | found
