@@ -22,8 +22,8 @@ FITTED = ("iops", "p50_ms", "p90_ms", "p99_ms")
 OPS = ("read", "write")
 ROTATION, BIT = "parts.disk.device.rotation", "system.md.bitmap.chunk"
 SPREAD = "workload.fio.region.size"
-# Requests under each load, while it fits and while it judges: as many as fio made in its minute, about.
-FITTING, JUDGING, SMALL = 10_000, 30_000, 20_000
+# Requests under each load, while it fits and while it judges: at least three rounds of the 4,096 that are outstanding at most.
+FITTING, JUDGING, SMALL = 10_000, 15_000, 3_000
 
 
 def obtain(study: Study) -> Iterator[Judged]:
