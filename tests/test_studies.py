@@ -108,6 +108,21 @@ def test_training_on_one_drive_is_judged_where_there_is_data(
     assert {claim["verdict"] for claim in claims if claim["calibrated"]} == {"holds"}
 
 
+def test_the_array_is_judged_where_there_is_data(
+    headrace: Run, measured_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HEADRACE_DATA", raising=False)
+    [without] = json.loads(headrace("study", "run", "measured-arrays", "--small", "--json").stdout)["claims"]
+    assert without["verdict"] == "not testable"
+    monkeypatch.setenv("HEADRACE_DATA", str(measured_data))
+    claims = json.loads(headrace("study", "run", "measured-arrays", "--small", "--json").stdout)["claims"]
+    assert len(claims) == 2 * 4
+    medians = {claim["id"].split("s,")[0]: claim["obtained"] for claim in claims if "median" in claim["text"]}
+    assert medians.keys() == {"read", "write"}
+    # Three times the tolerance: a small run judges by a tenth of the requests.
+    assert all(error < 15 for error in medians.values()), medians
+
+
 def test_the_tape_library_is_judged_where_there_is_a_log(
     headrace: Run, measured_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -194,7 +194,8 @@ def fit(
 ) -> Json:
     """Fit fields of a scenario, each `PATH=LOW..HIGH`, to a measurement; return them as docs/results.md describes it.
 
-    `measures` are those of `loads.MEASURES` that are fitted, which the measurement must have at every load. Without `cross_validate` that part is null.
+    `measures` are those of `loads.MEASURES` that are fitted, which the measurement must have at every load. Without
+    `cross_validate` that part is null.
     The search begins at what the scenario has, or halfway between the bounds. Raises `ScenarioError` where a field does
     not exist, or there are fewer loads than fields.
     """

@@ -22,8 +22,8 @@ FITTED = ("iops", "p50_ms", "p90_ms", "p99_ms")
 OPS = ("read", "write")
 ROTATION, BIT = "parts.disk.device.rotation", "system.md.bitmap.chunk"
 SPREAD = "workload.fio.region.size"
-# Requests under each load, while it fits and while it judges: at least three rounds of the 4,096 that are outstanding at most.
-FITTING, JUDGING, SMALL = 10_000, 15_000, 3_000
+# Requests under each load while it fits, and while it judges few and many outstanding (three rounds of 4,096).
+FITTING, JUDGING_FEW, JUDGING_MANY, SMALL = 10_000, 30_000, 15_000, 3_000
 
 
 def obtain(study: Study) -> Iterator[Judged]:
@@ -77,15 +77,20 @@ def _bytes(size: str) -> float:
 def judged(study: Study, scenario: Scenario, rows: list[Json]) -> Iterator[Judged]:
     """Hold a scenario against the loads that nothing was fitted to."""
     document = study.document
-    requests = SMALL if study.small else JUDGING
     for op in OPS:
         held_out = [row for row in rows if row["op"] == op and not _is_fitted(document, row)]
-        study.tell(f"{len(held_out)} loads of {op}s")
-        found = comparison.compare(scenario, Measurement(held_out), requests=requests)["rows"]
-        for row in found:
-            study.tell(_line(row))
-        yield from _few(document, op, [row for row in found if _outstanding(row) <= document["few"]])
-        yield from _many(document, op, [row for row in found if _outstanding(row) > document["few"]])
+        few = [row for row in held_out if _outstanding(row) <= document["few"]]
+        many = [row for row in held_out if row not in few]
+        yield from _few(document, op, _compared(study, scenario, few, JUDGING_FEW))
+        yield from _many(document, op, _compared(study, scenario, many, JUDGING_MANY))
+
+
+def _compared(study: Study, scenario: Scenario, points: list[Json], requests: int) -> list[Json]:
+    study.tell(f"{len(points)} loads of {points[0]['op']}s")
+    found = comparison.compare(scenario, Measurement(points), requests=SMALL if study.small else requests)["rows"]
+    for row in found:
+        study.tell(_line(row))
+    return list(found)
 
 
 def _few(document: Json, op: str, rows: list[Json]) -> Iterator[Judged]:
@@ -126,7 +131,7 @@ def _is_fitted(document: Json, row: Json) -> bool:
 
 
 def _rows(table: Path) -> list[Json]:
-    """Return all measured points. Their mean is that of fio's whole latency, percentiles are of its completion latency."""
+    """Return all measured points: their mean is of fio's whole latency, percentiles are of its completion latency."""
     with table.open(encoding="utf-8", newline="") as file:
         return [_point(row) for row in csv.DictReader(file)]
 
