@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "Branch", "BufferNumbers", "ByteColumn", "CacheSpec", "CheckpointSpec", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "Engine", "FailsSpec", "FaultSpec", "Fetch", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "Interface", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "Linked", "LoadTime", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "MoveTime", "OpSpec", "Order", "Paths", "PatternSpec", "Placement", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplacementSpec", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScsiPreset", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Spares", "SsdField", "SsdNumbers", "StepSpec", "StreamSpec", "Streaming", "SuspendNumbers", "Target", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "TraceFormat", "TrackOrder", "Travel", "Unseen", "VariedDevice", "VariedSsd", "Via", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
+__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BitmapSpec", "Branch", "BufferNumbers", "ByteColumn", "CacheSpec", "CheckpointSpec", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "Engine", "FailsSpec", "FaultSpec", "Fetch", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "Interface", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "Linked", "LoadTime", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "MoveTime", "OpSpec", "Order", "Paths", "PatternSpec", "Placement", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplacementSpec", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScsiPreset", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Spares", "SsdField", "SsdNumbers", "StepSpec", "StreamSpec", "Streaming", "SuspendNumbers", "Target", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "TraceFormat", "TrackOrder", "Travel", "Unseen", "VariedDevice", "VariedSsd", "Via", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, its load, and the length of the simulation."""
@@ -165,6 +165,10 @@ ComponentSpecArray = TypedDict(
         "controllers": "NotRequired[list[str]]",
         # Sharing of requests by two controllers.
         "access": "NotRequired[Access]",
+        # Write-intent bitmap, as Linux md has it: writes to a region not marked wait until its mark is on all disks. Default: none.
+        "bitmap": "NotRequired[BitmapSpec | None]",
+        # Number of rows of 4 KiB (a page of each disk) in which writes can be in progress at a time: the stripe cache of Linux md, whose `stripe_cache_size` is 256 by default. Further writes wait. Levels with parity only. Default: no limit.
+        "stripe_cache": "NotRequired[int | None]",
         # Cache of its own, in each of its controllers. Default: the `cache` of its controllers, shared with their other arrays; none where they have none.
         "cache": "NotRequired[ArrayCacheSpec | None]",
     },
@@ -657,6 +661,8 @@ class MechanicsSpec(TypedDict):
     """Additional settle time of a seek or head switch before a write. Negative in some DiskSim files; no move takes less than zero time. Default: the difference of `seek_write` and `seek_read` to the next cylinder."""
     write_retries: NotRequired[str | float | None]
     """Share of writes that lose a revolution because the head has not settled when their sector arrives."""
+    read_retries: NotRequired[str | float | None]
+    """Share of reads that lose a revolution, because the head has not settled when their sector arrives or the sector must be read again."""
     zero_latency: NotRequired[bool]
     """If true, access to a track starts at whichever of its sectors comes first (zero-latency access)."""
     zero_latency_writes: NotRequired[bool | None]
@@ -753,6 +759,8 @@ class CacheSpec(TypedDict):
     """With `writes: back`: maximum number of dirty writes, contiguous ones counted as one. Default: limited by space only."""
     drain: NotRequired[Scheduling]
     """With `writes: back`: order in which dirty data is written."""
+    drain_after: NotRequired[str | None]
+    """With `writes: back`: time without commands after which the drive begins to write dirty data; until then, commands find its arm free. Earlier, it writes only what must make room. Default: 0 s, whenever it is idle."""
     alice_reading: NotRequired[AliceReading]
     """With `writes: back`: rules of a drive's write cache as read from the paper on the ALICE storage area network. Default: off."""
 
@@ -1093,6 +1101,14 @@ Via: TypeAlias = "str | list[str]"
 
 Access: TypeAlias = "Literal['active_passive'] | Literal['active_active']"
 """Sharing of the requests to an array by two controllers."""
+
+class BitmapSpec(TypedDict):
+    """A write-intent bitmap, as Linux md has it."""
+
+    chunk: NotRequired[str]
+    """Region of each disk that a bit stands for. Default: 64 MiB, that of mdadm."""
+    delay: NotRequired[str]
+    """Time between two passes that clear bits of regions without writes. Default: 5 s, that of mdadm."""
 
 Preset: TypeAlias = "Literal['fc_1g'] | Literal['fc_2g'] | Literal['fc_4g'] | Literal['fc_8g'] | Literal['fc_16g'] | Literal['fc_32g'] | Literal['ethernet_1g'] | Literal['ethernet_10g'] | Literal['ethernet_25g'] | Literal['ethernet_40g'] | Literal['ethernet_100g'] | Literal['infiniband_sdr_1x'] | Literal['infiniband_sdr'] | Literal['infiniband_ddr'] | Literal['infiniband_qdr'] | Literal['infiniband_fdr'] | Literal['infiniband_edr']"
 """A type of wire: its rate after line coding, and its frames."""
