@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BitmapSpec", "Branch", "BufferNumbers", "ByteColumn", "CacheSpec", "CheckpointSpec", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "Engine", "FailsSpec", "FaultSpec", "Fetch", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "Interface", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "Linked", "LoadTime", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "MoveTime", "OpSpec", "Order", "Paths", "PatternSpec", "Placement", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplacementSpec", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScsiPreset", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Spares", "SsdField", "SsdNumbers", "StepSpec", "StreamSpec", "Streaming", "SuspendNumbers", "Target", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "TraceFormat", "TrackOrder", "Travel", "Unseen", "VariedDevice", "VariedSsd", "Via", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
+__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BitmapSpec", "BoundedParetoSpec", "Branch", "BufferNumbers", "ByteColumn", "CacheSpec", "CheckpointSpec", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "EmpiricalSpec", "Engine", "FailsSpec", "FaultSpec", "Fetch", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "HyperexponentialSpec", "Interface", "InterfaceSpec", "Interpolation", "LayoutSpec", "Level", "Limits", "Linked", "LoadTime", "LognormalSpec", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "MoveTime", "OpSpec", "Order", "Paths", "PatternSpec", "Placement", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "RateFrom", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplacementSpec", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScsiPreset", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Spares", "SsdField", "SsdNumbers", "StepSpec", "StreamSpec", "Streaming", "SuspendNumbers", "Target", "TimeColumn", "TimeShare", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "TraceFormat", "TrackOrder", "Travel", "Unseen", "VariedDevice", "VariedSsd", "VaryingSpec", "Via", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, its load, and the length of the simulation."""
@@ -509,8 +509,84 @@ class DrawnTimeUniform(TypedDict):
 
     uniform: DrawnTimeUniformUniform
 
-DrawnTime: TypeAlias = "DrawnTimeExponential | DrawnTimeErlang | DrawnTimeUniform"
+class DrawnTimeLognormal(TypedDict):
+    """Lognormal: the logarithm is normal."""
+
+    lognormal: LognormalSpec
+
+class DrawnTimeHyperexponential(TypedDict):
+    """Hyperexponential with two phases: more variable than exponential."""
+
+    hyperexponential: HyperexponentialSpec
+
+class DrawnTimeBoundedPareto(TypedDict):
+    """Bounded Pareto: a heavy tail up to a largest value."""
+
+    bounded_pareto: BoundedParetoSpec
+
+class DrawnTimeEmpirical(TypedDict):
+    """Values of a sample, such as measured times."""
+
+    empirical: EmpiricalSpec
+
+class DrawnTimeMix(TypedDict):
+    """One of several times, with weights."""
+
+    mix: list[TimeShare]
+
+DrawnTime: TypeAlias = "DrawnTimeExponential | DrawnTimeErlang | DrawnTimeUniform | DrawnTimeLognormal | DrawnTimeHyperexponential | DrawnTimeBoundedPareto | DrawnTimeEmpirical | DrawnTimeMix"
 """A distribution of times."""
+
+class LognormalSpec(TypedDict):
+    """A time whose logarithm is normal."""
+
+    mean: str
+    """Mean."""
+    cv: float
+    """Coefficient of variation: the standard deviation over the mean."""
+
+class HyperexponentialSpec(TypedDict):
+    """One of two exponential times, with balanced means: each contributes half of the mean. Other phases are a `mix` of exponential times."""
+
+    mean: str
+    """Mean."""
+    cv: float
+    """Coefficient of variation: the standard deviation over the mean. 1 is exponential."""
+
+# A time between two bounds whose density falls with a power: P(X > x) = ((from/x)^shape − (from/to)^shape) / (1 − (from/to)^shape).
+BoundedParetoSpec = TypedDict(
+    "BoundedParetoSpec",
+    {
+        # Exponent of the tail. The smaller, the heavier: 1 to 2 for many file sizes and session lengths.
+        "shape": "float",
+        # The smallest value, above zero.
+        "from": "str",
+        # The largest value.
+        "to": "str",
+    },
+)
+
+class EmpiricalSpec(TypedDict):
+    """The values of a sample, each as often as it occurs there, and no others: the distribution is not smoothed."""
+
+    values: NotRequired[list[str] | None]
+    """The values. Leave out for a `file`."""
+    file: NotRequired[str | None]
+    """File beside the scenario with a value on each line, or CSV with a header; it may be compressed."""
+    column: NotRequired[str | None]
+    """Column of the values in a CSV file. Default: the file has no header, and a line is a value."""
+    weight: NotRequired[str | None]
+    """Column of a CSV file that says how often each value occurs. Default: once."""
+    unit: NotRequired[str | None]
+    """Unit of numbers in the file: `1 ms`. Default: each has its unit beside it, as in `8.5 ms`."""
+
+class TimeShare(TypedDict):
+    """One time of a mix."""
+
+    time: TimeSpec
+    """The time, fixed or drawn."""
+    weight: float
+    """Relative frequency."""
 
 Order: TypeAlias = "Literal['first_come'] | Literal['priority']"
 """Order of service."""
@@ -1435,6 +1511,16 @@ class ArrivalSpecBatches(TypedDict):
 
     batches: ArrivalSpecBatchesBatches
 
+class ArrivalSpecRenewal(TypedDict):
+    """Independent times between requests, with this distribution (renewal process)."""
+
+    renewal: TimeSpec
+
+class ArrivalSpecVarying(TypedDict):
+    """Poisson process whose rate varies with time."""
+
+    varying: VaryingSpec
+
 class ArrivalSpecClosedClosed(TypedDict):
     """ArrivalSpecClosedClosed"""
 
@@ -1465,7 +1551,7 @@ class ArrivalSpecLog(TypedDict):
 
     log: FileLogSpec
 
-ArrivalSpec: TypeAlias = "ArrivalSpecPoisson | ArrivalSpecEvery | ArrivalSpecBursty | ArrivalSpecBatches | ArrivalSpecClosed | ArrivalSpecSteps | ArrivalSpecReplay | ArrivalSpecLog"
+ArrivalSpec: TypeAlias = "ArrivalSpecPoisson | ArrivalSpecEvery | ArrivalSpecBursty | ArrivalSpecBatches | ArrivalSpecRenewal | ArrivalSpecVarying | ArrivalSpecClosed | ArrivalSpecSteps | ArrivalSpecReplay | ArrivalSpecLog"
 """Arrival process."""
 
 class BatchSizeGeometric(TypedDict):
@@ -1476,6 +1562,29 @@ class BatchSizeGeometric(TypedDict):
 
 BatchSize: TypeAlias = "int | BatchSizeGeometric"
 """Requests per batch."""
+
+class VaryingSpec(TypedDict):
+    """A Poisson process whose rate varies with time (nonhomogeneous): a daily curve, a ramp, a step."""
+
+    rates: list[RateFrom]
+    """Rates and when each begins, from `0 s` on."""
+    between: NotRequired[Interpolation]
+    """The rate between two of these times."""
+    period: NotRequired[str | None]
+    """Time after which the curve begins again, such as `24 h`. Default: the last rate stays."""
+    scale: NotRequired[float]
+    """Factor for all rates."""
+
+class RateFrom(TypedDict):
+    """A rate and when it begins."""
+
+    at: str
+    """Simulated time; within a period, time since its beginning."""
+    rate: str
+    """The rate then, zero for none."""
+
+Interpolation: TypeAlias = "Literal['steps'] | Literal['linear']"
+"""The rate between two times at which it is given."""
 
 class StepSpec(TypedDict):
     """Accelerators that train on a data set: `size` of the stream is that of a sample, and each request is a read of one, or a piece of it. The terms are those of DLIO, the benchmark of I/O for deep learning (Devarajan et al., CCGrid 2021)."""

@@ -46,7 +46,7 @@ def empty() -> pl.DataFrame:
 
 
 def after(time: pl.Expr, seconds: pl.Expr) -> pl.Expr:
-    """Return the time so many seconds later, to the microsecond."""
+    """Return the time that is this number of seconds later, to the microsecond."""
     return time + pl.duration(microseconds=(seconds * 1e6).round().cast(pl.Int64))
 
 
