@@ -22,8 +22,9 @@ FITTED = ("iops", "p50_ms", "p90_ms", "p99_ms")
 OPS = ("read", "write")
 ROTATION, BIT = "parts.disk.device.rotation", "system.md.bitmap.chunk"
 SPREAD = "workload.fio.region.size"
-# Requests under each load while it fits, and while it judges few and many outstanding (three rounds of 4,096).
-FITTING, JUDGING_FEW, JUDGING_MANY, SMALL = 10_000, 30_000, 15_000, 3_000
+# Requests under each load while it fits, and while it judges few and many outstanding (three rounds of 4,096). With
+# fewer than 10,000, writes are judged while the caches of the drives fill.
+FITTING, JUDGING_FEW, JUDGING_MANY, SMALL = 10_000, 30_000, 15_000, 12_000
 
 
 def obtain(study: Study) -> Iterator[Judged]:
