@@ -2,7 +2,9 @@
 
 use headrace_units::{BytesPerSecond, Nanos};
 
-use super::{Bottleneck, ClosedLoad, Results, SATURATED, StepResults, StreamResults, objectives, rebuilds, stretch};
+use super::{
+    Bottleneck, ClosedLoad, Results, SATURATED, StepResults, StreamResults, objectives, rebuilds, stretch,
+};
 
 /// Returns the answer: stream by stream, then the bottleneck.
 pub fn in_words(results: &Results) -> String {

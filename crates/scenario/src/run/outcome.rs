@@ -13,7 +13,9 @@ use super::points::{self, RunSegment};
 use super::replication::Replication;
 use crate::checks::{self, Evidence};
 use crate::operation::Operation;
-use crate::record::{HealthPhase, Legs, Mark, MeterReading, Record, Slowest, StepTotals, StreamRecord, Totals};
+use crate::record::{
+    HealthPhase, Legs, Mark, MeterReading, Record, Slowest, StepTotals, StreamRecord, Totals,
+};
 
 /// Outcome of one replication.
 #[derive(Clone, Debug)]
