@@ -11,6 +11,7 @@ import pytest
 import headrace
 from headrace._core import ScenarioError
 from headrace.experiment.capacity import capacity
+from headrace.experiment.compare import compare
 from headrace.experiment.design import varied
 from headrace.experiment.objective import measuring, objective
 from headrace.experiment.precision import Precision, run_until_precise
@@ -62,6 +63,16 @@ def test_capacity_finds_the_rate_that_formulas_give() -> None:
     assert found.meets.number < 67.44 < found.fails.number, found.answer
     assert "the slowest requests of users spent" in found.answer
     assert "waiting for clerk" in found.answer
+    promised = capacity(headrace.Scenario(f"{BANK}objectives: {{users: 99 % within 80 ms}}"), RATE, within=0.1)
+    assert (promised.meets, promised.fails) == (found.meets, found.fails)
+    with pytest.raises(ScenarioError, match="there is no goal to meet"):
+        capacity(headrace.Scenario(BANK), RATE)
+
+
+def test_a_comparison_shows_the_objectives_of_both() -> None:
+    bank = headrace.Scenario(f"{BANK}objectives: {{users: 99 % within 80 ms}}")
+    found = compare(bank, bank.with_({RATE: "50 /s"}), replications=5)
+    assert [row[0] for row in found.rows()[1] if "within" in row[0]] == ["users: within 80 ms, %"]
 
 
 def test_shares_in_time_are_metrics_of_every_experiment() -> None:

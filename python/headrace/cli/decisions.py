@@ -66,13 +66,14 @@ def capacity_command(
         str, typer.Option(metavar="PATH", help="Field to increase: `workload.users.arrivals.poisson`.")
     ],
     until: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             metavar="OBJECTIVE",
             help="Limit that ends the search, `p99(reads) > 20 ms`, or goal to reach, `p99(reads) < 20 ms`. "
-            "May be repeated.",
+            "May be repeated. [default: the objectives of FILE]",
+            show_default=False,
         ),
-    ],
+    ] = None,
     least: Annotated[
         str | None,
         typer.Option(
@@ -104,7 +105,7 @@ def capacity_command(
     def ask(how: How) -> capacity.Capacity:
         loaded = load(file).with_(changes(sets))
         keep_apart({"--report": report, "--store": store}, [*loaded.inputs(), *stored.files(store)])
-        return capacity.capacity(loaded, increase, until, **search, **how)
+        return capacity.capacity(loaded, increase, until or (), **search, **how)
 
     def tell(found: capacity.Capacity) -> None:
         print_answer(as_json, capacity.as_json(found), found.report())

@@ -15,7 +15,7 @@ from headrace.experiment.columns import column, with_unit
 from headrace.experiment.design import Experiment, Point, Value
 from headrace.experiment.engines import Engine
 from headrace.experiment.formula import Quantity, quantity
-from headrace.experiment.objective import Objective, measuring, objective, one_or_more
+from headrace.experiment.objective import Objective, measuring, objective, one_or_more, promised
 from headrace.experiment.rounds import Watch, run, telling
 from headrace.experiment.table import Table
 from headrace.quantities import interval
@@ -252,7 +252,7 @@ def _inside(node: object, step: str) -> Any:
 def capacity(
     scenario: Scenario | str | Path,
     increase: str,
-    until: str | Sequence[str],
+    until: str | Sequence[str] = (),
     *,
     least: Value | None = None,
     most: Value | None = None,
@@ -266,8 +266,9 @@ def capacity(
     """Find the value of `increase` at which all goals begin, or cease, to be met, by bisection.
 
     `until` has goals (`p99(reads) < 20 ms`) or limits (`p99(reads) > 20 ms`, whose goal is not to pass it); of a number
-    of which more is better, such as `requests_per_s`, `>` is the goal and `<` the limit. Loads that hosts lose more
-    than 0.1 % of (dropped, expired, blocked) fail, unless `until` says how much may be lost: `dropped(users) < 1 %`.
+    of which more is better, such as `requests_per_s`, `>` is the goal and `<` the limit. By default it has the
+    objectives of the scenario. Loads that hosts lose more than 0.1 % of (dropped, expired, blocked) fail, unless
+    `until` says how much may be lost: `dropped(users) < 1 %`.
 
     The search begins at `least` (default: the scenario's value) and doubles, or halves, in the direction in which the
     goals come nearer or go; `least` and `most` are never passed. It then halves the bracket until its ends are `within`
@@ -276,7 +277,10 @@ def capacity(
     with the bracket so far.
     """
     loaded = scenario if isinstance(scenario, Scenario) else load(scenario)
-    asked = tuple(objective(text, bounded=True) for text in one_or_more(until))
+    asked = tuple(objective(text, bounded=True) for text in one_or_more(until) or promised(loaded))
+    if not asked:
+        help_ = "say `--until 'p99(reads) > 20 ms'`, for example, or give the scenario `objectives`"
+        raise refusal(loaded.file, "there is no goal to meet", help_)
     search = _Search(measuring(loaded, asked), increase, asked, max(replications, 2), budget, engine, store, watch)
     begin = search.number(least if least is not None else search.present())
     high = search.number(most, like=begin) if most is not None else None

@@ -11,9 +11,10 @@ from headrace.errors import refusal
 from headrace.experiment.columns import beginning, metric_name, metric_title, scale_of
 from headrace.experiment.design import Experiment, Point
 from headrace.experiment.engines import Engine
+from headrace.experiment.objective import time_of
 from headrace.experiment.rounds import Watch, run, telling
 from headrace.experiment.table import Table
-from headrace.experiment.task import Record
+from headrace.experiment.task import STATISTICS, Record
 from headrace.quantities import aligned, format_time, interval, unit
 from headrace.report import Chart, Report
 from headrace.report import Table as Columns
@@ -83,7 +84,8 @@ class Comparison(InNotebook):
     def rows(self, *, every: bool = False) -> tuple[list[str], list[list[str]]]:
         """Return the differences as columns and rows: mean responses, p99 and rates, or `every` metric."""
         ends = (".mean_ms", ".p99_ms", "_per_s", ".utilisation")
-        chosen = [one for one in self.differences if every or one.metric.endswith(ends)]
+        aims = [one for one in self.differences if time_of(one.metric) is not None]
+        chosen = [one for one in self.differences if every or one in aims or one.metric.endswith(ends)]
         return ["", "differs", "A", "B", "difference", "in percent"], [_row(one) for one in chosen]
 
     def _draw(self) -> "ChartType":
@@ -233,9 +235,7 @@ def _differences(a: list[Record], b: list[Record], file: str) -> list[Difference
     import numpy as np  # noqa: PLC0415 - they take longer to load than `headrace --help` may
     from scipy.special import stdtrit  # noqa: PLC0415
 
-    shared = [
-        metric for metric in a[0]["metrics"] if metric in b[0]["metrics"] and not metric.endswith("half_width_ms")
-    ]
+    shared = [metric for metric in a[0]["metrics"] if metric in b[0]["metrics"] and not metric.endswith(STATISTICS)]
     said = sum(metric.endswith((".mean_ms", ".p99_ms")) for metric in shared)
     if not said:
         raise refusal(file, "the two have no stream in common", "give streams that are to be compared one name")

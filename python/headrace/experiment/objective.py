@@ -185,6 +185,22 @@ def measuring(scenario: Scenario, asked: Iterable[Objective]) -> Scenario:
     return scenario.with_({"objectives": named})
 
 
+def promised(scenario: Scenario) -> list[str]:
+    r"""Return the objectives of a scenario as goals.
+
+    >>> clerk = "{clerk: {type: station, service: {exponential: 8 ms}}}"
+    >>> users = "{users: {to: clerk, arrivals: {poisson: 50 /s}}}"
+    >>> aims = "{users: 50 % within 8 ms and 99 % within 1 s}"
+    >>> promised(Scenario(f"system: {clerk}\nworkload: {users}\nobjectives: {aims}"))
+    ['within(users, 8 ms) > 50 %', 'within(users, 1 s) > 99 %']
+    """
+    every = [
+        (name, one) for name, text in scenario.filled().get("objectives", {}).items() for one in text.split(" and ")
+    ]
+    parts = [(name, *one.split(" within ")) for name, one in every]
+    return [f"{WITHIN}({name}, {time.strip()}) > {share.strip()}" for name, share, time in parts]
+
+
 def asked_for(metric: str) -> str:
     """Return how a metric is asked for.
 
