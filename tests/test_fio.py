@@ -206,6 +206,7 @@ def test_a_log_that_is_no_list_of_requests_is_refused(tmp_path: Path) -> None:
     assert "line 3: direction `9`" in refused(good + "7, 100, 9, 4096, 4096\n")
     assert "empty" in refused("\n")
     assert "nothing that fio writes" in refused("\x1f\x8b\x08")
+    assert "run fio with --output-format=json" in refused("job: (groupid=0, jobs=1): err= 0: pid=1\n  read: IOPS=9")
 
 
 def test_io_logs_of_both_versions_are_read(tmp_path: Path) -> None:

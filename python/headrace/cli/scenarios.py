@@ -38,6 +38,15 @@ from headrace.quantities import counted
 from headrace.result_types import ResultsData
 
 
+def _folder(folder: Path | None) -> Path | None:
+    """Return the folder of requests; refuse a number, by which their number is meant."""
+    if folder is not None and folder.name.replace("_", "").replace(",", "").isdecimal() and not folder.is_dir():
+        raise typer.BadParameter(
+            f"{folder} would be a folder for all requests; to run {folder} of them, write `--set run.requests={folder}`"
+        )
+    return folder
+
+
 def run(
     file: File,
     as_json: AsJson = False,
@@ -52,7 +61,8 @@ def run(
         int | None, typer.Option(min=1, metavar="N", help="Maximum number of threads. [default: one per processor]")
     ] = None,
     requests: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Write every request as Parquet, 250,000 per file.")
+        Path | None,
+        typer.Option(metavar="FOLDER", callback=_folder, help="Write every request as Parquet, 250,000 per file."),
     ] = None,
     timeline: Annotated[
         Path | None,

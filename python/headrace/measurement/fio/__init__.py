@@ -1,5 +1,6 @@
 """What fio writes: headrace makes measurements of results, traces of logs, scenarios of job files."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,6 +8,9 @@ from headrace.errors import refusal
 from headrace.measurement.fio import blkparse, iolog, jobs, logs, results
 from headrace.measurement.fio.sections import SECTION
 from headrace.measurement.fio.traced import Traced
+
+# A line of each job in what fio prints by default.
+PLAIN = re.compile(r"\S.*: \(groupid=\d+, jobs=\d+\): err=")
 
 __all__ = ["JOB", "LOGS", "RESULT", "Traced", "job", "kind", "measurement", "trace"]
 
@@ -43,6 +47,9 @@ def kind(path: Path) -> str:
         return JOB
     if any(line.startswith("{") for line in lines):
         return RESULT
+    if any(PLAIN.match(line) for line in lines):
+        told = f"{path} is what fio prints for people, without the numbers that are needed"
+        raise refusal(path, told, "run fio with --output-format=json")
     what = "its JSON or JSON+ result, a latency log, an I/O log (--write_iolog), a job file, or text of blkparse"
     raise refusal(path, f"{path} is nothing that fio writes", f"give {what}")
 
