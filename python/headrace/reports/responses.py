@@ -61,7 +61,9 @@ def response_table(stream: Json, theory: Json) -> tuple[list[str], list[list[str
 
 def operations(stream: Json) -> tuple[Unit, list[str], list[list[str]]]:
     """Return the response times of each operation as their unit, columns and rows; no rows where there is only one."""
-    of = unit(time for response in stream["operations"].values() for time in _late(response))
+    both = {name: stream[name] for name in ("reads", "writes") if stream[name]}
+    every = both | stream["operations"]
+    of = unit(time for response in every.values() for time in _late(response))
     rows = [
         [
             name,
@@ -69,7 +71,7 @@ def operations(stream: Json) -> tuple[Unit, list[str], list[list[str]]]:
             _with_interval(response, "mean", response["mean_ms"], of),
             *(aligned(of.of(time)) for time in _late(response)),
         ]
-        for name, response in stream["operations"].items()
+        for name, response in every.items()
     ]
     return of, ["", "requests", "mean", *(_within(share) for share in SHOWN)], rows
 
