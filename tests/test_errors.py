@@ -338,8 +338,9 @@ def test_an_array_that_cannot_be_is_refused(headrace: Run, tmp_path: Path, wrong
 def test_an_unknown_study_is_told(headrace: Run) -> None:
     ran = headrace("study", "run", "raid5")
     assert ran.returncode == 2
-    assert "data-sheets, ecmwf-library, llnl-unitree, measured-disks, raid-levels, raid0-split-merge" in " ".join(
-        ran.stderr.split()
+    assert (
+        "data-sheets, ecmwf-library, llnl-unitree, measured-arrays, measured-disks, mlperf-storage, raid-levels"
+        in " ".join(ran.stderr.split())
     )
 
 

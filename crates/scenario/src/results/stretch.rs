@@ -48,7 +48,7 @@ pub struct StretchStream {
 const LEAST: f64 = 0.25;
 
 /// … and by this many standard deviations of what chance makes of a segment: of as many exponential services at Poisson arrivals
-/// as it has requests, whose work varies by √(2/n).
+/// as it has requests, which the copies of a component share, whose work varies by √(2/n).
 const DEVIATIONS: f64 = 5.0;
 
 /// Returns the busiest stretch; none where it does not differ from the run as a whole by more than chance.
@@ -64,8 +64,10 @@ pub(super) fn of(plan: &Plan, outcome: &Outcome) -> Option<BusiestStretch> {
     let (component, busiest) = busiest(&kept)?;
     let (seconds, segment) = kept[busiest];
     let mean = kept.iter().map(|(seconds, one)| one.utilisation[component] * seconds).sum::<f64>() / all;
-    let (peak, requests) = (segment.utilisation[component].min(1.0), segment.completed.iter().sum::<u64>());
-    let chance = DEVIATIONS * (2.0 / requests.max(1) as f64).sqrt();
+    let peak = segment.utilisation[component].min(1.0);
+    let of_group = plan.graph.nodes.iter().filter(|node| node.group == plan.graph.nodes[component].group);
+    let requests = segment.completed.iter().sum::<u64>() as f64 / of_group.count() as f64;
+    let chance = DEVIATIONS * (2.0 / requests.max(1.0)).sqrt();
     (peak > mean * (1.0 + LEAST.max(chance))).then(|| BusiestStretch {
         from_s: segment.time.secs() - seconds,
         to_s: segment.time.secs(),

@@ -19,6 +19,15 @@ OPEN = "requests overlap: a scenario replays it open, at its timestamps"
 UNKNOWN = "it is not known how many requests were in flight: a scenario replays it open, at its timestamps"
 
 
+def _path(name: str) -> str:
+    """Return a file's name as a path, where it would begin as a formula that a spreadsheet runs.
+
+    >>> _path("/dev/sdb"), _path("-1/f"), _path("=job.0")
+    ('/dev/sdb', './-1/f', './=job.0')
+    """
+    return f"./{name}" if name[:1] in ("=", "+", "-", "@") else name
+
+
 @dataclass
 class Traced:
     """Requests by column. Times in ns; `took` is None where the log has no response times."""
@@ -61,7 +70,7 @@ class Traced:
         if self.closed:
             columns["think_ns"] = self.think if self.think is not None else self._thinks()
         if self.device is not None:
-            columns["device"] = [self.device[at] for at in order]
+            columns["device"] = [_path(self.device[at]) for at in order]
         return columns
 
     def _thinks(self) -> "np.ndarray[Any, Any]":
