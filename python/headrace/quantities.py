@@ -136,6 +136,15 @@ def interval(middle: float, half: float | None) -> str:
     return f"{round(middle, digits) + 0.0:{form}} ± {round(half, digits):{form}}"
 
 
+def percentage(share: float, half: float | None) -> str:
+    """Write a share in percent with its interval.
+
+    >>> percentage(0.9976, 0.00042), percentage(0.5, None)
+    ('99.760 ± 0.042 %', '50 %')
+    """
+    return f"{interval(share * 100, half and half * 100)} %"
+
+
 DECIMAL = (("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
 BINARY = (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
 

@@ -84,10 +84,8 @@ class ObjectiveResults(TypedDict):
     """Stream or operation, as the scenario names it."""
     objective: str
     """The objective in words: `99 % within 10 min`."""
-    stream: str
-    """Name of the stream."""
-    operation: str | None
-    """Operation, if it is about one of several: `read`, `write`, `get`, `recall` …"""
+    of: str
+    """The same in full: `users`, or `users.reads`."""
     asked: float
     """Share of requests that is to be in time."""
     within_ms: float
@@ -95,7 +93,7 @@ class ObjectiveResults(TypedDict):
     share: float
     """Share of requests that was in time. Requests of the stream that were dropped, expired or failed were not."""
     half_width: float | None
-    """Half-width of the 95 % confidence interval of `share`: from replications, or from the segments of a single run; null for a replayed recording and for runs with faults, which are taken as they are, and if the run is too short."""
+    """Half-width of the 95 % confidence interval of `share`: from replications, or from the segments of a single run; null if a single run is too short, or has no steady state: one with faults, of a replayed recording, or at a rate that varies is taken as it is."""
     met: bool | None
     """True if the objective is met all over the interval, false if it is missed all over it; null if the run does not decide it, or no request was answered."""
 

@@ -41,6 +41,13 @@ pub enum Distribution {
     Mixture(Vec<(f64, Distribution)>),
 }
 
+/// The probability p of the shorter phase of a hyperexponential distribution with balanced means and a coefficient of variation c ≥ 1:
+/// 2p = 1 + √((c² − 1)/(c² + 1)) (Allen, "Probability, Statistics, and Queueing Theory", 1990, 5.1).
+pub fn balanced(cv: f64) -> f64 {
+    let square = cv * cv;
+    (1.0 + ((square - 1.0) / (square + 1.0)).max(0.0).sqrt()) / 2.0
+}
+
 impl Distribution {
     /// The exponential distribution.
     pub fn exponential(mean: f64) -> Self {
@@ -52,11 +59,10 @@ impl Distribution {
         Self::Erlang { stages, mean }
     }
 
-    /// The hyperexponential distribution of two phases with balanced means, p₁m₁ = p₂m₂: with probability p an exponential time of mean
-    /// m/2p, otherwise one of m/2(1 − p), where 2p = 1 + √((c² − 1)/(c² + 1)) for a coefficient of variation c ≥ 1 (Allen 1990, 5.1).
+    /// The hyperexponential distribution of two phases with balanced means, p₁m₁ = p₂m₂: with probability p = [`balanced`] an exponential
+    /// time of mean m/2p, otherwise one of m/2(1 − p).
     pub fn hyperexponential(mean: f64, cv: f64) -> Self {
-        let square = cv * cv;
-        let p = (1.0 + ((square - 1.0) / (square + 1.0)).max(0.0).sqrt()) / 2.0;
+        let p = balanced(cv);
         let phase = |p: f64| (p, Self::exponential(mean / (2.0 * p)));
         Self::Mixture(vec![phase(p), phase(1.0 - p)])
     }

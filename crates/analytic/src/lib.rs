@@ -24,7 +24,7 @@ mod mg1;
 pub mod network;
 
 pub use bounded_pareto::BoundedPareto;
-pub use distribution::Distribution;
+pub use distribution::{Distribution, balanced};
 pub use empirical::Empirical;
 pub use grid::Grid;
 pub use lognormal::Lognormal;

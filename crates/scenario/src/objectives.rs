@@ -14,6 +14,8 @@ use crate::spec::ScenarioSpec;
 pub struct Objective {
     /// The stream or operation, as it is written.
     pub name: String,
+    /// In full: `users`, or `users.reads`.
+    pub of: String,
     /// The stream, by its place in the workload.
     pub stream: usize,
     /// The operation; none for all requests of the stream.
@@ -38,9 +40,10 @@ pub fn of(spec: &ScenarioSpec, streams: &[StreamPlan], problems: &mut Vec<Proble
     for (name, text) in &spec.objectives {
         let path = Path::of(&["objectives", name]);
         match aimed_at(name, streams) {
-            Ok((stream, operation)) => {
+            Ok((of, stream, operation)) => {
                 for (share, within) in text.split(" and ").filter_map(|one| read(one, &path, problems)) {
-                    found.push(Objective { name: name.clone(), stream, operation, share, within });
+                    let (name, of) = (name.clone(), of.clone());
+                    found.push(Objective { name, of, stream, operation, share, within });
                 }
             }
             Err(known) => {
@@ -52,23 +55,24 @@ pub fn of(spec: &ScenarioSpec, streams: &[StreamPlan], problems: &mut Vec<Proble
     found
 }
 
+/// A stream or an operation of one, with its full name: `users`, or `users.reads`.
+type Aim = (String, usize, Option<Operation>);
+
 /// Returns the stream and operation of a name, or the names that there are.
-fn aimed_at(name: &str, streams: &[StreamPlan]) -> Result<(usize, Option<Operation>), Vec<String>> {
-    let every: Vec<(String, usize, Option<Operation>)> =
-        streams.iter().enumerate().flat_map(|(at, stream)| names(at, stream)).collect();
-    let of_one = |(_, at, operation): &(String, usize, Option<Operation>)| (*at, *operation);
+fn aimed_at(name: &str, streams: &[StreamPlan]) -> Result<Aim, Vec<String>> {
+    let every: Vec<Aim> = streams.iter().enumerate().flat_map(|(at, stream)| aims(at, stream)).collect();
     let whole = every.iter().find(|(known, ..)| known == name);
     let end = format!(".{name}");
     let mut by_operation = every.iter().filter(|(known, ..)| known.ends_with(&end));
     match (whole, by_operation.next(), by_operation.next()) {
-        (Some(found), ..) | (None, Some(found), None) => Ok(of_one(found)),
+        (Some(found), ..) | (None, Some(found), None) => Ok(found.clone()),
         _ => Err(every.into_iter().map(|(known, ..)| known).collect()),
     }
 }
 
-/// Returns the names by which objectives can be set for a stream: its own, and one for each operation. Of a stream with one operation,
-/// that of its blocks means all of it.
-fn names(at: usize, stream: &StreamPlan) -> Vec<(String, usize, Option<Operation>)> {
+/// Returns what objectives of a stream can be about: itself, and each of its operations. Of a stream with one operation, that of its blocks
+/// means all of it.
+fn aims(at: usize, stream: &StreamPlan) -> Vec<Aim> {
     let several = stream.operations();
     let mut found = vec![(stream.name.clone(), at, None)];
     found.extend(several.iter().map(|&op| (format!("{}.{}", stream.name, plural(op)), at, Some(op))));

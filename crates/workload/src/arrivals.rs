@@ -138,24 +138,20 @@ impl ArrivalSpec {
     /// # Errors
     /// The field at fault below this one, and why.
     pub fn checked(&self, read: &ReadsSample) -> Result<Self, TimeProblem> {
-        let within = |field: &str, problem: TimeProblem| {
-            let dot = if problem.field.is_empty() { "" } else { "." };
-            TimeProblem { field: format!("{field}{dot}{}", problem.field), ..problem }
-        };
         match self {
             Self::Closed { depth, think, threads } => {
-                let think = think.checked(read).map_err(|problem| within("closed.think", problem))?;
+                let think = think.checked(read).map_err(|problem| problem.within("closed.think"))?;
                 Ok(Self::Closed { depth: *depth, think, threads: *threads })
             }
             Self::Renewal(gap) => {
-                let gap = gap.checked(read).map_err(|problem| within("renewal", problem))?;
+                let gap = gap.checked(read).map_err(|problem| problem.within("renewal"))?;
                 if gap.distribution().mean() > 0.0 {
                     return Ok(Self::Renewal(gap));
                 }
                 Err(TimeProblem::new("renewal", "a mean of zero would send infinitely many requests at once"))
             }
             Self::Steps(steps) => {
-                let steps = steps.checked(read).map_err(|problem| within("steps", problem))?;
+                let steps = steps.checked(read).map_err(|problem| problem.within("steps"))?;
                 Ok(Self::Steps(Box::new(steps)))
             }
             Self::Varying(spec) => match spec.problem() {

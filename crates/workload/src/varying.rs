@@ -85,13 +85,13 @@ impl VaryingSpec {
         self.period.unwrap_or_else(|| self.rates.last().map_or(Nanos::ZERO, |last| last.at))
     }
 
-    /// Returns the smallest and the largest rate, in requests a second.
+    /// Returns the smallest and the largest rate, in requests/s.
     pub fn bounds(&self) -> (f64, f64) {
         let rates = || self.rates.iter().map(|one| one.rate.get() * self.scale);
         (rates().fold(f64::INFINITY, f64::min), rates().fold(0.0, f64::max))
     }
 
-    /// Returns the mean rate in the long run, in requests a second: that of a period, or the last.
+    /// Returns the long-run mean rate, in requests/s: the mean over a period, or the last rate if there is no period.
     pub fn mean_rate(&self) -> f64 {
         let curve = Curve::of(self);
         match self.period {
@@ -270,7 +270,7 @@ mod tests {
         std::iter::from_fn(next).collect()
     }
 
-    /// The rate at a time, in requests a second, straight from the definition.
+    /// Returns the rate at time `t`, in requests/s, by the definition.
     fn rate(spec: &VaryingSpec, t: f64) -> f64 {
         let t = spec.period.map_or(t, |period| t % period.secs());
         let later = spec.rates.partition_point(|one| one.at.secs() <= t);

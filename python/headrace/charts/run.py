@@ -28,7 +28,7 @@ def response_cdf(found: Json, stream: int) -> ChartType:
         curves["measured"] = told["measured"]["all"]["measured_cdf"]
     quantiles = {quantile["share"]: quantile["ms"] for quantile in told["response"]["quantiles_ms"]}
     marks = {share: quantiles[share] for share in MARKED if quantiles.get(share, 0) > 0}
-    whole = [one for one in found["objectives"] if one["stream"] == told["name"] and one["operation"] is None]
+    whole = [one for one in found["objectives"] if one["of"] == told["name"]]
     aims = [(one["within_ms"], one["asked"], one["objective"]) for one in whole]
     return cdfs({what: curve[::4] for what, curve in curves.items() if curve}, marks, aims)
 

@@ -155,11 +155,11 @@ def page_first(report: Callable[[], Report], page: Path | None) -> Iterator[None
 
     So a reader that leaves early, such as `head`, costs no report; a page that cannot be written costs no answer.
     """
-    from headrace.view.pages import page as pages  # noqa: PLC0415 - pages take longer to load than --help may
-
     failed = None
     try:
         if page:
+            from headrace.view.pages import page as pages  # noqa: PLC0415 - pages take longer to load than answers
+
             pages.write(report(), page, command=command())
     except OSError as error:
         failed = error

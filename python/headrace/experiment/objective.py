@@ -10,7 +10,7 @@ from typing import Any
 from headrace.errors import refusal
 from headrace.experiment import formula
 from headrace.experiment.formula import Quantity, quantity
-from headrace.quantities import format_time, interval
+from headrace.quantities import format_time, interval, percentage
 from headrace.result_types import ObjectiveResults
 from headrace.scenario import Scenario
 
@@ -115,7 +115,7 @@ class Objective:
     def told(self, middle: float, half: float | None) -> str:
         """Write a value with its interval, and with its unit where it has one."""
         if self.time is not None:
-            return f"{interval(middle * 100, half and half * 100)} %"
+            return percentage(middle, half)
         return format_time(middle, half) if self.is_time else interval(middle, half)
 
     @property
@@ -159,9 +159,7 @@ def within(ms: float) -> str:
 
 def in_time(found: ObjectiveResults) -> str:
     """Return the name of the metric that an objective of a scenario measures: `users.reads.within_80`."""
-    operation = {"read": "reads", "write": "writes"}.get(found["operation"] or "", found["operation"])
-    of = f"{found['stream']}.{operation}" if operation else found["stream"]
-    return f"{of}.{within(found['within_ms'])}"
+    return f"{found['of']}.{within(found['within_ms'])}"
 
 
 def time_of(metric: str) -> float | None:
@@ -192,13 +190,13 @@ def promised(scenario: Scenario) -> list[str]:
     >>> users = "{users: {to: clerk, arrivals: {poisson: 50 /s}}}"
     >>> aims = "{users: 50 % within 8 ms and 99 % within 1 s}"
     >>> promised(Scenario(f"system: {clerk}\nworkload: {users}\nobjectives: {aims}"))
-    ['within(users, 8 ms) > 50 %', 'within(users, 1 s) > 99 %']
+    ['within(users, 8 ms) < 50 %', 'within(users, 1 s) < 99 %']
     """
     every = [
         (name, one) for name, text in scenario.filled().get("objectives", {}).items() for one in text.split(" and ")
     ]
     parts = [(name, *one.split(" within ")) for name, one in every]
-    return [f"{WITHIN}({name}, {time.strip()}) > {share.strip()}" for name, share, time in parts]
+    return [f"{WITHIN}({name}, {time.strip()}) < {share.strip()}" for name, share, time in parts]
 
 
 def asked_for(metric: str) -> str:

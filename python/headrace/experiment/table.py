@@ -12,10 +12,10 @@ from headrace.experiment import stored
 from headrace.experiment.columns import is_time, metric_title, scale_of
 from headrace.experiment.design import Experiment, Point, short
 from headrace.experiment.formula import quantity
-from headrace.experiment.objective import objective, time_of
+from headrace.experiment.objective import MORE_IS_BETTER, objective, time_of
 from headrace.experiment.precision import LEAST, SEQUENTIAL, known, named, of_streams
 from headrace.experiment.task import SLOWEST_WAIT, SLOWEST_WORK, STATISTICS, Record
-from headrace.quantities import Unit, counted, format_time, interval, unit
+from headrace.quantities import Unit, counted, format_time, interval, percentage, unit
 from headrace.report import Cell, Chart, Mark, Medium, Report, Text, noted
 from headrace.report import Table as Columns
 from headrace.scenario import Scenario
@@ -33,12 +33,12 @@ MOST_REASONS = 10
 # Loads that an answer names; the table has all.
 MOST_LOADS = 6
 UNTESTED = " With one run each, it was not tested whether they differ."
-MORE_IS_BETTER = ("_per_s", "hit_ratio", ".au")
 
 
 def more_is_better(metric: str) -> bool:
     """Return true if more of a metric is better, as far as that is known."""
-    return metric.endswith(MORE_IS_BETTER) or time_of(metric) is not None
+    what = metric.rpartition(".")[2]
+    return what in MORE_IS_BETTER or what.endswith("hit_ratio") or time_of(metric) is not None
 
 
 def half_width(values: list[float], confidence: float = 0.95) -> float | None:
@@ -479,7 +479,7 @@ def _value(metric: str, middle: float, half: float | None) -> str:
     ('77 ± 36 s', '12.5')
     """
     if time_of(metric) is not None:
-        return f"{interval(middle * 100, half and half * 100)} %"
+        return percentage(middle, half)
     return format_time(middle, half) if metric.endswith("_ms") else interval(middle, half)
 
 

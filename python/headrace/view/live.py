@@ -19,7 +19,8 @@ SELDOM, SOONEST_S = 10, 0.5
 # A browser asks again after this if nothing is new. The last page is kept this long for a browser that has opened the
 # page, and a moment longer for others.
 PATIENCE_S, LINGER_S, OTHERS_S = 20.0, 10.0, 0.5
-# Requests served at once, each by a thread; others are closed. Who sends nothing for so long is closed too.
+# Number of requests served at once, each by a thread; further connections are closed, and so are silent ones after this
+# many seconds.
 MOST, SILENT_S = 32, 30.0
 # Digits of a version: no page has more.
 DIGITS = 18

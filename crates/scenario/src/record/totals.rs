@@ -20,8 +20,8 @@ pub struct Totals {
 /// Waiting, service and blocked time along the path, by group of components, in ns; empty before the first request.
 pub type Legs = Vec<[u128; 3]>;
 
-/// Requests that took longer than 99 % of those before them, as far as that was known: it is determined again when a run has become four
-/// times as long.
+/// Requests that took longer than 99 % of those before them, as far as that was known: it is determined again when a run has become two
+/// to four times as long.
 #[derive(Clone, Debug, Default)]
 pub struct Slowest {
     /// Number of requests.

@@ -16,10 +16,8 @@ pub struct ObjectiveResults {
     pub name: String,
     /// The objective in words: `99 % within 10 min`.
     pub objective: String,
-    /// Name of the stream.
-    pub stream: String,
-    /// Operation, if it is about one of several: `read`, `write`, `get`, `recall` …
-    pub operation: Option<&'static str>,
+    /// The same in full: `users`, or `users.reads`.
+    pub of: String,
     /// Share of requests that is to be in time.
     #[schemars(range(min = 0, max = 1))]
     pub asked: f64,
@@ -28,8 +26,9 @@ pub struct ObjectiveResults {
     /// Share of requests that was in time. Requests of the stream that were dropped, expired or failed were not.
     #[schemars(range(min = 0, max = 1))]
     pub share: f64,
-    /// Half-width of the 95 % confidence interval of `share`: from replications, or from the segments of a single run; null for a
-    /// replayed recording and for runs with faults, which are taken as they are, and if the run is too short.
+    /// Half-width of the 95 % confidence interval of `share`: from replications, or from the segments of a single run; null if a single run is
+    /// too short, or has no steady state: one with faults, of a replayed recording, or at a rate that varies is taken as it is.
+    #[schemars(range(min = 0, max = 1))]
     pub half_width: Option<f64>,
     /// True if the objective is met all over the interval, false if it is missed all over it; null if the run does not decide it, or
     /// no request was answered.
@@ -50,8 +49,7 @@ fn one(plan: &Plan, at: usize, outcomes: &[Outcome]) -> ObjectiveResults {
     ObjectiveResults {
         name: objective.name.clone(),
         objective: format!("{} within {}", Fraction(objective.share), objective.within),
-        stream: plan.streams[objective.stream].name.clone(),
-        operation: objective.operation.map(|operation| operation.name()),
+        of: objective.of.clone(),
         asked: objective.share,
         within_ms: objective.within.ms(),
         share,

@@ -232,3 +232,17 @@ run: {requests: 3000}
 ";
     assert_ends(text, &[End::Done]);
 }
+
+/// A bit for each byte, and a write of gigabytes: the bits of one write are bounded as its parts are.
+#[test]
+fn a_bitmap_of_tiny_regions_ends_a_run() {
+    let text = format!(
+        "
+parts: {{p: {{type: disk, device: seagate-st18000nm000j}}}}
+system: {{v: {{type: array, of: p, level: raid1, disks: 2, bitmap: {{chunk: 1 B}}}}}}
+workload: {{w: {{to: v, arrivals: {{poisson: 1 /s}}, op: write, size: 100 GB}}}}
+run: {{requests: 10, {LIMITS}}}
+"
+    );
+    assert_ends(&text, &[End::TooManyParts]);
+}

@@ -77,8 +77,8 @@ run: {requests: 20000}
 fn operations_have_objectives_of_their_own() {
     let found =
         run(&format!("{MIXED}objectives: {{reads: 90 % within 1 s, users.writes: 90 % within 1 ns}}"));
-    let told: Vec<_> = found.objectives.iter().map(|one| (one.operation, one.met)).collect();
-    assert_eq!(told, [(Some("read"), Some(true)), (Some("write"), Some(false))]);
+    let told: Vec<_> = found.objectives.iter().map(|one| (&one.of[..], one.met)).collect();
+    assert_eq!(told, [("users.reads", Some(true)), ("users.writes", Some(false))]);
     assert_eq!(found.series[0].in_time.len(), 2);
 }
 

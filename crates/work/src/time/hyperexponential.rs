@@ -1,6 +1,6 @@
 //! Hyperexponential times.
 
-use headrace_analytic::Distribution;
+use headrace_analytic::{Distribution, balanced};
 use headrace_kernel::Draws;
 use headrace_units::Nanos;
 use schemars::JsonSchema;
@@ -18,15 +18,8 @@ pub struct HyperexponentialSpec {
 }
 
 impl HyperexponentialSpec {
-    /// Probability of the shorter phase; balanced means and the coefficient of variation c leave one: 2p = 1 + √((c² − 1)/(c² + 1))
-    /// (Allen, "Probability, Statistics, and Queueing Theory", 1990).
-    fn shorter(&self) -> f64 {
-        let square = self.cv * self.cv;
-        (1.0 + ((square - 1.0) / (square + 1.0)).sqrt()) / 2.0
-    }
-
     pub(super) fn draw(&self, draws: &mut Draws) -> Nanos {
-        let shorter = self.shorter();
+        let shorter = balanced(self.cv);
         let p = if draws.chance(shorter) { shorter } else { 1.0 - shorter };
         Nanos::from_ns(draws.exponential() * self.mean.ns() / (2.0 * p))
     }

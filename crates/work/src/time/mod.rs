@@ -106,10 +106,8 @@ impl TimeSpec {
     pub fn draw(&self, draws: &mut Draws) -> Nanos {
         match self {
             Self::Fixed(time) => *time,
-            Self::Drawn(DrawnTime::Exponential(mean)) => Nanos::from_ns(draws.exponential() * mean.ns()),
-            Self::Drawn(DrawnTime::Uniform { from, to }) => {
-                Nanos::from_ns(from.0 as f64 + draws.uniform() * (to.0 as f64 - from.0 as f64))
-            }
+            Self::Drawn(DrawnTime::Exponential(mean)) => exponential(*mean, draws),
+            Self::Drawn(DrawnTime::Uniform { from, to }) => uniform(*from, *to, draws),
             Self::Drawn(other) => other.draw(draws),
         }
     }
@@ -154,7 +152,8 @@ impl DrawnTime {
     #[inline(never)]
     fn draw(&self, draws: &mut Draws) -> Nanos {
         match self {
-            Self::Exponential(_) | Self::Uniform { .. } => unreachable!("drawn where it is asked for"),
+            Self::Exponential(mean) => exponential(*mean, draws),
+            Self::Uniform { from, to } => uniform(*from, *to, draws),
             Self::Erlang { stages, mean } => erlang(*stages, *mean, draws),
             Self::Lognormal(law) => law.draw(draws),
             Self::Hyperexponential(law) => law.draw(draws),
@@ -193,6 +192,16 @@ impl DrawnTime {
             _ => Ok(self.clone()),
         }
     }
+}
+
+#[inline(always)] // For the reason of `TimeSpec::draw`.
+fn exponential(mean: Nanos, draws: &mut Draws) -> Nanos {
+    Nanos::from_ns(draws.exponential() * mean.ns())
+}
+
+#[inline(always)] // For the reason of `TimeSpec::draw`.
+fn uniform(from: Nanos, to: Nanos, draws: &mut Draws) -> Nanos {
+    Nanos::from_ns(from.0 as f64 + draws.uniform() * (to.0 as f64 - from.0 as f64))
 }
 
 /// The sum of exponential stages.

@@ -117,7 +117,9 @@ impl<'m> Bitmap<'m> {
 
     /// Begins a write to the bytes `from` to before `to` of each disk: waits until their bits are on the disks.
     pub async fn begin(&'m self, array: &'m Array<'m>, (from, to): (u64, u64)) {
-        self.mark(self.regions_of(from, to));
+        let regions = self.regions_of(from, to);
+        array.context.shared.divides(regions.end() - regions.start()).await;
+        self.mark(regions);
         if !self.passes.replace(true) {
             self.sim.spawn(self.clear_lazily(array));
         }
