@@ -115,6 +115,12 @@ mod _core {
         json(&catalog::all_names(Path::new(beside)))
     }
 
+    /// The names of the devices that may be meant by a name that none has, as JSON: those with all words of it, or all.
+    #[pyfunction]
+    fn device_candidates(name: &str, beside: &str) -> String {
+        json(&catalog::candidates(name, Path::new(beside)))
+    }
+
     /// Returns true if replications that were run one by one have settled: the means and the settlings that their results have.
     #[pyfunction]
     #[expect(clippy::needless_pass_by_value, reason = "Python hands over lists")]

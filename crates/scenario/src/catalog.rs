@@ -34,6 +34,32 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     FILES.iter().map(|(name, _)| *name)
 }
 
+/// Returns the device that comes with headrace under this name, or the only one that has all words of `name`; its name and its text.
+fn shipped(name: &str) -> Option<(&'static str, &'static str)> {
+    let exact = FILES.iter().find(|(known, _)| *known == name);
+    exact.copied().or_else(|| match matching(name)[..] {
+        [only] => Some(only),
+        _ => None,
+    })
+}
+
+/// Returns the devices that have all words of `name` in their own, or in the first line of their files: maker, model, size.
+fn matching(name: &str) -> Vec<(&'static str, &'static str)> {
+    let words: Vec<String> =
+        name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
+    let has_all = |(known, text): &&(&str, &str)| {
+        let title = text.lines().next().unwrap_or_default().to_lowercase();
+        words.iter().all(|word| known.contains(word) || title.contains(word))
+    };
+    if words.is_empty() { Vec::new() } else { FILES.iter().filter(has_all).copied().collect() }
+}
+
+/// Returns the devices that may be meant by a name that none has: those that have all words of it, or all devices.
+pub fn candidates(name: &str, beside: &Path) -> Vec<String> {
+    let matching: Vec<String> = matching(name).into_iter().map(|(known, _)| known.to_owned()).collect();
+    if matching.is_empty() { all_names(beside) } else { matching }
+}
+
 /// Your own file of this name: a path from the folder `beside`, or one in `devices/` there.
 fn own_file(name: &str, beside: &Path) -> PathBuf {
     path(name, beside).unwrap_or_else(|| beside.join("devices").join(format!("{name}.yaml")))
@@ -58,8 +84,8 @@ fn text(name: &str, beside: &Path) -> Option<Result<(String, String), Problems>>
     match std::fs::read_to_string(&own) {
         Ok(text) => Some(Ok((text, file))),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            let (_, text) = FILES.iter().find(|(known, _)| *known == name)?;
-            Some(Ok(((*text).to_owned(), format!("catalog/{name}.yaml"))))
+            let (name, text) = shipped(name)?;
+            Some(Ok((text.to_owned(), format!("catalog/{name}.yaml"))))
         }
         Err(error) => {
             let message = format!("it cannot be read: {error}");
@@ -138,6 +164,16 @@ fn own_names(beside: &Path) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_device_is_found_by_parts_of_its_names() {
+        let found = |name| shipped(name).map(|(known, _)| known);
+        assert_eq!(found("exos-x18"), Some("seagate-st18000nm000j"));
+        assert_eq!(found("Micron 9400"), Some("micron-9400-pro-7680gb"));
+        assert_eq!(found("maxtor-7y250p0"), Some("maxtor-7y250p0"), "a whole name comes before parts of longer ones");
+        assert_eq!((found("micron"), found(""), found("exos x20")), (None, None, None));
+        assert_eq!(candidates("micron", Path::new("/nowhere")).len(), 3);
+    }
 
     #[test]
     fn the_list_is_the_folder() {

@@ -129,8 +129,8 @@ impl DeviceCatalogue for KnownDevices {
         match (other, kind) {
             (Some("ssd"), _) => DeviceLookup::Other(("ssd", "solid-state drive")),
             (Some(other), _) => DeviceLookup::Other((other, "disk")),
-            (None, "ssd") => self.found(drives::ssd(name, &self.folder)),
-            (None, _) => self.found(drives::disk(name, &self.folder)),
+            (None, "ssd") => self.found(name, drives::ssd(name, &self.folder)),
+            (None, _) => self.found(name, drives::disk(name, &self.folder)),
         }
     }
 
@@ -145,11 +145,11 @@ impl KnownDevices {
         Self { folder: folder.to_owned() }
     }
 
-    fn found<D: Device>(&self, read: Option<Result<D, Problems>>) -> DeviceLookup {
+    fn found<D: Device>(&self, name: &str, read: Option<Result<D, Problems>>) -> DeviceLookup {
         match read {
             Some(Ok(device)) => DeviceLookup::Found(Box::new(device)),
             Some(Err(problems)) => DeviceLookup::Broken(problems.rendered()),
-            None => DeviceLookup::Unknown(catalog::all_names(&self.folder)),
+            None => DeviceLookup::Unknown(catalog::candidates(name, &self.folder)),
         }
     }
 }

@@ -52,7 +52,7 @@ pub fn device(node: &mut ValueNode, path: &Path, beside: &FilePath) -> Result<()
     let (name, span) = (name.clone(), like.span.clone());
     let at = path.key(LIKE);
     let unknown = || {
-        let known = catalog::all_names(beside);
+        let known = catalog::candidates(&name, beside);
         let message = format!("there is no device `{name}`");
         Problem::at(at.clone(), message).nearest(&name, known.iter().map(String::as_str))
     };

@@ -199,51 +199,15 @@ macro_rules! declare {
             {
                 C::of(self)
             }
+        }
 
-            /// Its records.
-            pub fn probe(&self) -> &dyn Probe {
+        impl<'m> std::ops::Deref for AnyComponent<'m> {
+            type Target = dyn Component<'m> + 'm;
+
+            fn deref(&self) -> &Self::Target {
                 match self {
                     $($(Self::$kind(component) => component,)+)+
                     $($($(Self::$made(component) => component,)+)?)+
-                }
-            }
-
-            /// Tells it that the component behind its `edge`-th edge fails, returns or is replaced.
-            pub(crate) fn notice(&'m self, edge: usize, change: Change) {
-                match self {
-                    $($(Self::$kind(component) => component.notice(edge, change),)+)+
-                    $($($(Self::$made(component) => component.notice(edge, change),)+)?)+
-                }
-            }
-
-            /// Tells it that some component works again.
-            pub(crate) fn recovered(&'m self) {
-                match self {
-                    $($(Self::$kind(component) => component.recovered(),)+)+
-                    $($($(Self::$made(component) => component.recovered(),)+)?)+
-                }
-            }
-
-            /// Has one of its pieces fail or return.
-            pub(crate) fn change_piece(&'m self, piece: u32, change: Change) {
-                match self {
-                    $($(Self::$kind(component) => component.change_piece(piece, change),)+)+
-                    $($($(Self::$made(component) => component.change_piece(piece, change),)+)?)+
-                }
-            }
-
-            /// Has it do what it does by itself from the beginning of the run.
-            pub(crate) fn begin(&'m self) {
-                match self {
-                    $($(Self::$kind(component) => component.begin(),)+)+
-                    $($($(Self::$made(component) => component.begin(),)+)?)+
-                }
-            }
-
-            pub(crate) fn attach(&self, ports: u32) -> Option<u32> {
-                match self {
-                    $($(Self::$kind(component) => component.attach(ports),)+)+
-                    $($($(Self::$made(component) => component.attach(ports),)+)?)+
                 }
             }
         }

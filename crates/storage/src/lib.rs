@@ -14,7 +14,7 @@ pub use self::archive::fact::Fact;
 pub use self::archive::file_work::CartridgeSession;
 pub use self::block::{array, controller, disk, file_system, ssd};
 pub use self::core::arena::{Arena, Slots};
-pub use self::core::component::{Component, InOrder, Plan, Probe, Spec, Theory};
+pub use self::core::component::{Component, InOrder, Plan, Spec, Theory};
 pub use self::core::context::{Edge, Flow, NodeContext, SimContext};
 pub use self::core::device::{Device, Named};
 pub use self::core::graph::{

@@ -8,7 +8,7 @@ use headrace_units::Nanos;
 use headrace_work::Op;
 
 use crate::TraceError;
-use crate::format::{Parser, Raw, TraceFormat, detect};
+use crate::format::{Devices, LineParser, Raw, TraceFormat, detect};
 use crate::lines::Lines;
 
 /// One request of a trace.
@@ -38,7 +38,8 @@ pub struct Reader {
     path: PathBuf,
     format: TraceFormat,
     lines: Lines,
-    parser: Parser,
+    parser: Box<dyn LineParser>,
+    devices: Devices,
     skip_bad: bool,
     ready: VecDeque<Raw>,
     clock: TraceClock,
@@ -78,7 +79,8 @@ impl Reader {
         };
         Ok(Self {
             lines: Lines::open(path).map_err(|error| unreadable(path, &error))?,
-            parser: Parser::new(&format, &sample),
+            parser: format.parser(&sample),
+            devices: Devices::default(),
             path: path.to_owned(),
             format,
             skip_bad,
@@ -115,7 +117,7 @@ impl Reader {
 
     /// Names of the devices seen so far.
     pub fn devices(&self) -> Vec<String> {
-        self.parser.devices.names()
+        self.devices.names()
     }
 
     /// Reads lines until a request is ready or the file ends.
@@ -132,7 +134,7 @@ impl Reader {
             }
             let read = self
                 .parser
-                .line(line, &mut self.ready)
+                .line(line, &mut self.devices, &mut self.ready)
                 .and_then(|()| consistent(&mut self.stamped, &self.ready));
             match read {
                 Ok(()) => self.bad_in_a_row = 0,

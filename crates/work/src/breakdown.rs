@@ -46,10 +46,10 @@ pub struct Leg {
 /// # use headrace_units::Nanos;
 /// let (disk, link) = (NodeId(0), NodeId(1));
 /// let mut breakdown = Breakdown::from(Nanos(100));
-/// breakdown.charge(disk, TimeKind::Waiting, Nanos(130));
-/// breakdown.charge(disk, TimeKind::Service, Nanos(180));
+/// breakdown.waited(disk, Nanos(130));
+/// breakdown.served(disk, Nanos(180));
 /// let mut sent = Breakdown::from(Nanos(180));
-/// sent.charge(link, TimeKind::Service, Nanos(200));
+/// sent.served(link, Nanos(200));
 /// breakdown.follow(&sent);
 /// assert_eq!(breakdown.total(), Nanos(100));
 /// assert_eq!(breakdown.spans().map(|(at, _, span)| (at.0, span.0)).collect::<Vec<_>>(), [(0, 30), (0, 50), (1, 20)]);
@@ -95,13 +95,31 @@ impl Breakdown {
         (self.began, self.until, self.len, self.failed) = (now, now, 0, false);
     }
 
-    /// Charges all time since the last charge to `at`. It is noted even where no time passed: to ask costs more, for nobody
-    /// can foretell the answer.
+    /// Charges all time since the last charge to `at`, where the request waited until `now`.
     ///
     /// # Panics
     /// If `now` lies before the last charge: the account would run backwards.
     #[inline]
-    pub fn charge(&mut self, at: NodeId, what: TimeKind, now: Nanos) {
+    pub fn waited(&mut self, at: NodeId, now: Nanos) {
+        self.charge(at, TimeKind::Waiting, now);
+    }
+
+    /// Charges all time since the last charge to `at`, which served the request until `now`. Panics as [`waited`](Self::waited) does.
+    #[inline]
+    pub fn served(&mut self, at: NodeId, now: Nanos) {
+        self.charge(at, TimeKind::Service, now);
+    }
+
+    /// Charges all time since the last charge to `at`, which held the request up until `now` while its own server was not the
+    /// reason. Panics as [`waited`](Self::waited) does.
+    #[inline]
+    pub fn blocked(&mut self, at: NodeId, now: Nanos) {
+        self.charge(at, TimeKind::Blocked, now);
+    }
+
+    /// A leg is noted even where no time passed: to ask costs more, for nobody can foretell the answer.
+    #[inline]
+    fn charge(&mut self, at: NodeId, what: TimeKind, now: Nanos) {
         assert!(now >= self.until, "a charge at {} ns after one at {} ns", now.0, self.until.0);
         self.until = now;
         self.push(at, what, now);

@@ -49,7 +49,8 @@ def kind(name: str, beside: str | Path = ".") -> str:
 def device(name: str, beside: str | Path = ".") -> Json:
     """Return a device: its numbers with origins, zone rates (share of capacity, MB/s), seek curves (cylinders, ms).
 
-    `name` may be the path of a device file too. Raises `ScenarioError` where there is none, or its file has mistakes.
+    `name` may be words of its name, maker, model and size, such as `exos-x18`, where only one device has them, or the path
+    of a device file. Raises `ScenarioError` where there is none, or its file has mistakes.
     """
     if is_path(name):
         refuse_endless(Path(name))
@@ -58,11 +59,9 @@ def device(name: str, beside: str | Path = ".") -> Json:
     refuse_endless(Path(beside) / "devices" / f"{name}.yaml")
     found = _core.device(name, str(beside))
     if found is None:
-        known = names(beside)
-        near = [one for one in known if name.lower() in one] or difflib.get_close_matches(name, known, 1)
-        help_ = (f"did you mean {' or '.join(f'`{one}`' for one in near)}? " if near else "") + (
-            f"there are {', '.join(known)}"
-        )
+        candidates = json.loads(_core.device_candidates(name, str(beside)))
+        near = difflib.get_close_matches(name, candidates, 1)
+        help_ = "".join(f"did you mean `{one}`? " for one in near) + f"there are {', '.join(candidates)}"
         raise refusal(name, f"there is no device `{name}`", help_)
     return dict(json.loads(found))
 

@@ -414,10 +414,16 @@ class Table(InNotebook):
 
     @property
     def shown_metrics(self) -> list[str]:
-        """The metrics that are drawn and printed: those of interest, their p99, throughput, the highest utilisation."""
+        """The metrics that are drawn and printed: those of interest, throughput, the highest utilisation.
+
+        Responses are shown also by operation, where a stream has several, and with their p99.
+        """
         chosen = list(self.metrics_of_interest)
         if self.experiment.metrics:
             return chosen
+        streams = tuple(metric.removesuffix("mean_ms") for metric in chosen if metric.endswith(".mean_ms"))
+        chosen += [metric for metric in self.metrics if metric.startswith(streams) and metric.endswith(".mean_ms")]
+        chosen = list(dict.fromkeys(chosen))
         chosen += [metric for metric in self.metrics if time_of(metric) is not None]
         chosen += [late for metric in chosen if (late := metric.replace("mean_ms", "p99_ms")) in self.metrics]
         chosen += [metric for metric in self.metrics if metric.endswith(".requests_per_s")]

@@ -8,7 +8,7 @@ use super::Evidence;
 pub fn broken(evidence: &Evidence) -> Vec<String> {
     let nodes = evidence.graph.nodes.iter().enumerate();
     let found = nodes.filter_map(|(at, node)| {
-        let books = evidence.arena.probe(NodeId(at as u32)).events()?;
+        let books = evidence.arena.component(NodeId(at as u32)).events()?;
         wrong(&books).map(|what| format!("{}: {what}", node.path))
     });
     found.collect()

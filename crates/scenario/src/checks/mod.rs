@@ -35,7 +35,7 @@ pub struct Evidence<'r, 'm> {
 
 impl Evidence<'_, '_> {
     fn activity(&self, at: usize) -> Option<Activity> {
-        self.arena.probe(headrace_work::NodeId(at as u32)).activity(self.now)
+        self.arena.component(headrace_work::NodeId(at as u32)).activity(self.now)
     }
 
     fn received(&self, at: usize) -> Flow {

@@ -3,7 +3,7 @@
 use headrace_kernel::Sim;
 use headrace_storage::{Arena, Edge, NodeContext, SimContext, Slots, Timeline};
 use headrace_units::Nanos;
-use headrace_work::{Block, Breakdown, NodeId, Op, Request, TimeKind};
+use headrace_work::{Block, Breakdown, NodeId, Op, Request};
 
 use super::{Evidence, broken};
 use crate::progress::Progress;
@@ -141,6 +141,6 @@ fn a_server_that_serves_two_at_once_is_caught() {
 #[should_panic(expected = "a charge at 5 ns after one at 9 ns")]
 fn an_account_does_not_run_backwards() {
     let mut breakdown = Breakdown::from(Nanos(0));
-    breakdown.charge(NodeId(0), TimeKind::Waiting, Nanos(9));
-    breakdown.charge(NodeId(0), TimeKind::Service, Nanos(5));
+    breakdown.waited(NodeId(0), Nanos(9));
+    breakdown.served(NodeId(0), Nanos(5));
 }

@@ -46,7 +46,7 @@ fn pair(meter: Meter) -> [f64; 2] {
 impl MeterReading {
     /// Returns the readings of a component at `now`.
     pub fn of(arena: Arena, id: NodeId, now: Nanos) -> Self {
-        let probe = arena.probe(id);
+        let probe = arena.component(id);
         let Activity { busy, stalled, queue, visits, waited, served, service, .. } =
             probe.activity(now).unwrap_or_default();
         let balance = probe.balance().unwrap_or_default();

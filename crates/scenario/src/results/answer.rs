@@ -3,7 +3,8 @@
 use headrace_units::{BytesPerSecond, Nanos};
 
 use super::{
-    Bottleneck, ClosedLoad, Results, SATURATED, StepResults, StreamResults, objectives, rebuilds, stretch,
+    Bottleneck, ClosedLoad, ResponseResults, Results, SATURATED, StepResults, StreamResults, objectives,
+    rebuilds, stretch,
 };
 
 /// Returns the answer: stream by stream, then the bottleneck.
@@ -80,9 +81,36 @@ fn listed(names: &[String]) -> String {
 
 fn stream(stream: &StreamResults) -> String {
     if stream.response.count == 0 {
-        return format!("{}: no request was answered.", stream.name);
+        return format!("{}: no request was answered{}.", stream.name, lost(stream));
     }
-    let response = &stream.response;
+    // Sessions of cartridges have a time and no size.
+    let rate = if stream.bytes_per_s > 0.0 {
+        format!(" ({})", BytesPerSecond(stream.bytes_per_s))
+    } else {
+        String::new()
+    };
+    let said = format!(
+        "{}: {:.4} requests/s{rate}, {}{}{}.",
+        stream.name,
+        Significant(stream.requests_per_s),
+        times(&stream.response),
+        by_operation(stream),
+        lost(stream),
+    );
+    let said = stream.steps.iter().fold(said, |said, steps| format!("{said} {}", training(steps)));
+    match &stream.measured {
+        None => said,
+        Some(measured) => format!(
+            "{said} Measured: mean {}; the simulation is {:+.1} % off, demerit {:.1} %.",
+            Nanos::from_ms(measured.all.measured_mean_ms),
+            measured.all.mean_error_percent,
+            measured.all.demerit_percent
+        ),
+    }
+}
+
+/// Returns the mean and the 99th percentile of response times, to the digits that the run supports.
+fn times(response: &ResponseResults) -> String {
     let is_trusted = response.interval.as_ref().is_some_and(|interval| interval.trusted);
     let sure = match response.half_width_ms {
         Some(half) if is_trusted && response.mean_ms > 0.0 => {
@@ -96,34 +124,26 @@ fn stream(stream: &StreamResults) -> String {
         true => Nanos::from_ms(ms).to_string(),
         false => rounded(ms, unsure * ms),
     };
-    let slow = response
-        .quantiles_ms
-        .iter()
-        .find(|quantile| quantile.share == 0.99)
-        .map_or(0.0, |quantile| quantile.ms);
-    // Sessions of cartridges have a time and no size.
-    let rate = if stream.bytes_per_s > 0.0 {
-        format!(" ({})", BytesPerSecond(stream.bytes_per_s))
-    } else {
-        String::new()
-    };
-    let said = format!(
-        "{}: {:.4} requests/s{rate}, mean {}{sure}, p99 {}.",
-        stream.name,
-        Significant(stream.requests_per_s),
-        time(response.mean_ms),
-        time(slow),
-    );
-    let said = stream.steps.iter().fold(said, |said, steps| format!("{said} {}", training(steps)));
-    match &stream.measured {
-        None => said,
-        Some(measured) => format!(
-            "{said} Measured: mean {}; the simulation is {:+.1} % off, demerit {:.1} %.",
-            Nanos::from_ms(measured.all.measured_mean_ms),
-            measured.all.mean_error_percent,
-            measured.all.demerit_percent
-        ),
-    }
+    let late = response.quantiles_ms.iter().find(|quantile| quantile.share == 0.99);
+    format!("mean {}{sure}, p99 {}", time(response.mean_ms), time(late.map_or(0.0, |quantile| quantile.ms)))
+}
+
+/// Returns the times of reads and of writes, if the stream mixes them.
+fn by_operation(stream: &StreamResults) -> String {
+    let both = [("reads", &stream.reads), ("writes", &stream.writes)];
+    let answered = both.iter().filter_map(|(name, response)| Some((name, response.as_ref()?)));
+    answered
+        .filter(|(_, response)| response.count > 0)
+        .map(|(name, response)| format!("; {name}: {}", times(response)))
+        .collect()
+}
+
+/// Returns which share of the requests was lost, and how.
+fn lost(stream: &StreamResults) -> String {
+    let counts = [("dropped", stream.dropped), ("expired", stream.expired), ("failed", stream.failed)];
+    let share = |count: u64| Significant(count as f64 / stream.issued.max(1) as f64 * 100.0);
+    let lost = counts.iter().filter(|(_, count)| *count > 0);
+    lost.map(|(how, count)| format!("; {:.2} % of requests {how}", share(*count))).collect()
 }
 
 /// Returns the sentence on how well accelerators are fed.

@@ -179,9 +179,9 @@ pub fn at_each(
 ) -> Candidates<Outcome> {
     let series: Arc<[RunSegment]> = points::of(record, of.arena, &of.plan.objectives, now).into();
     let broken: Arc<[String]> = checks::broken(&evidence(record, of, now)).into();
-    let remarks = of.arena.ids().flat_map(|id| of.arena.probe(id).remarks(now));
+    let remarks = of.arena.ids().flat_map(|id| of.arena.component(id).remarks(now));
     let remarks: Arc<[String]> = remarks.collect::<Vec<_>>().into();
-    let waiting = of.arena.ids().flat_map(|id| of.arena.probe(id).waiting());
+    let waiting = of.arena.ids().flat_map(|id| of.arena.component(id).waiting());
     let waiting: Arc<[String]> = waiting.filter(|_| end == End::Idle).collect::<Vec<_>>().into();
     let outcome = |cut: &Cut| Outcome {
         end,
@@ -266,15 +266,23 @@ fn components(record: &Record, arena: Arena, first: usize, now: Nanos) -> Vec<Co
     let outcome = |id: NodeId| {
         let earlier = before.as_ref().map_or(&nothing, |before| &before[id.index()]);
         let mut meters = Vec::new();
-        arena.probe(id).meters(now, &mut |name, meter| meters.push((name, kind(meter))));
-        let activity = arena.probe(id).activity(now).unwrap_or_default();
+        arena.component(id).meters(now, &mut |name, meter| meters.push((name, kind(meter))));
+        let activity = arena.component(id).activity(now).unwrap_or_default();
         let (servers, away) = (activity.servers, activity.away as f64);
         let last = MeterReading::of(arena, id, now);
         let mut reading = last.since(earlier);
         let peaks = meters.iter().enumerate().filter(|(_, (_, kind))| *kind == MeterKind::Peak);
         peaks.for_each(|(at, _)| reading.meters[at] = last.meters[at]);
-        let state = if arena.context(id).health.is_up() { arena.probe(id).state() } else { Some("failed") };
-        ComponentOutcome { servers, away, reading, portions: arena.probe(id).portions(now), state, meters }
+        let state =
+            if arena.context(id).health.is_up() { arena.component(id).state() } else { Some("failed") };
+        ComponentOutcome {
+            servers,
+            away,
+            reading,
+            portions: arena.component(id).portions(now),
+            state,
+            meters,
+        }
     };
     arena.ids().map(outcome).collect()
 }

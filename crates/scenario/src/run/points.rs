@@ -38,7 +38,7 @@ struct Shown {
 
 /// The points of a run that ended at `now`.
 pub(super) fn of(record: &Record, arena: Arena, objectives: &[Objective], now: Nanos) -> Vec<RunSegment> {
-    let servers = |id| arena.probe(id).activity(now).map_or(1, |activity| activity.servers);
+    let servers = |id| arena.component(id).activity(now).map_or(1, |activity| activity.servers);
     let servers: Vec<f64> = arena.ids().map(|id| servers(id) as f64).collect();
     let shown = shown(arena, now);
     let places: Vec<(NodeId, usize)> = shown.iter().map(|shown| shown.of).collect();
@@ -97,7 +97,7 @@ fn shown(arena: Arena, now: Nanos) -> Vec<Shown> {
     let mut found = Vec::new();
     for id in arena.ids() {
         let mut place = 0;
-        arena.probe(id).meters(now, &mut |name, meter| {
+        arena.component(id).meters(now, &mut |name, meter| {
             let is_fill = matches!(meter, Meter::Fill(..));
             if is_fill || matches!(meter, Meter::Marked(_)) {
                 found.push(Shown { of: (id, place), name, is_fill });

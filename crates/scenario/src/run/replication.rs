@@ -271,7 +271,7 @@ impl<'p> Watch<'p> {
 fn longest_queues(replication: &Replication) -> Vec<(String, u64)> {
     let now = replication.shared.sim.now();
     let waiting = |id| {
-        let probe = replication.arena.probe(id);
+        let probe = replication.arena.component(id);
         (replication.arena.context(id).path, probe.activity(now).map_or(0, |activity| activity.waiting))
     };
     let mut queues: Vec<(&str, u64)> = replication.arena.ids().map(waiting).collect();

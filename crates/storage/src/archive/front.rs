@@ -8,9 +8,9 @@ use std::cell::{Cell, RefCell};
 use headrace_kernel::WaitList;
 use headrace_stats::{Gauge, Tally};
 use headrace_units::{BytesPerSecond, Nanos};
-use headrace_work::{Breakdown, FileAct, FileOp, Request, TimeKind};
+use headrace_work::{Breakdown, FileAct, FileOp, Request};
 
-use crate::core::component::{Component, Plan, Probe, Theory};
+use crate::core::component::{Component, Plan, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::meter::{Activity, Meter, Portion, by_hosts, waits};
 
@@ -98,18 +98,18 @@ impl<'m> Front<'m> {
             self.held_back.set(self.held_back.get() + 1);
             self.hold_back(client).await;
         }
-        breakdown.charge(self.context.id, TimeKind::Blocked, sim.now());
+        breakdown.blocked(self.context.id, sim.now());
         let port = match if is_joint { self.take_both(&client) } else { self.take_port(&client) } {
             Some(port) => port,
             None => self.wait_for_port(client).await,
         };
         let waited = sim.now() - breakdown.until();
-        breakdown.charge(self.context.id, TimeKind::Waiting, sim.now());
+        breakdown.waited(self.context.id, sim.now());
         self.waits.borrow_mut().record(waited);
         self.busy.borrow_mut().up(sim.now(), 1);
         let leave = Leave { front: self, client, port, since: sim.now() };
         sim.delay(if act == FileAct::Put { self.spec.put_latency } else { self.spec.get_latency }).await;
-        breakdown.charge(self.context.id, TimeKind::Service, sim.now());
+        breakdown.served(self.context.id, sim.now());
         leave
     }
 
@@ -207,9 +207,7 @@ impl<'m> Front<'m> {
     }
 }
 
-impl<'m> Component<'m> for Front<'m> {}
-
-impl Probe for Front<'_> {
+impl<'m> Component<'m> for Front<'m> {
     fn activity(&self, now: Nanos) -> Option<Activity> {
         let (waits, services, queue) =
             (self.waits.borrow(), self.services.borrow(), self.queue.waits().queue);

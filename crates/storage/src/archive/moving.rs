@@ -2,7 +2,7 @@
 
 use headrace_kernel::{LinkId, Moved};
 use headrace_units::Nanos;
-use headrace_work::{Block, Breakdown, FileOp, NodeId, Request, TimeKind};
+use headrace_work::{Block, Breakdown, FileOp, NodeId, Request};
 use smallvec::SmallVec;
 
 use crate::core::context::{Edge, SimContext};
@@ -50,10 +50,10 @@ fn charge(breakdown: &mut Breakdown, moved: &Moved, over: &[LinkHop], own: NodeI
     for (link, time, alone) in &moved.limited {
         let at = link.map_or(own, component);
         let shared = (breakdown.until() + (*time - *alone)).min(now);
-        breakdown.charge(at, TimeKind::Waiting, shared);
-        breakdown.charge(at, TimeKind::Service, (shared + *alone).min(now));
+        breakdown.waited(at, shared);
+        breakdown.served(at, (shared + *alone).min(now));
     }
     // Rounding leaves a few ns.
     let last = moved.limited.last().and_then(|(link, ..)| *link);
-    breakdown.charge(last.map_or(own, component), TimeKind::Service, now);
+    breakdown.served(last.map_or(own, component), now);
 }

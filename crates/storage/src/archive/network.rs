@@ -5,7 +5,7 @@ use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::component::{Component, Plan, Probe, Spec, Theory};
+use crate::core::component::{Component, Plan, Spec, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::{Lowering, Resolved};
 use crate::core::meter::{Activity, Meter};
@@ -53,9 +53,7 @@ impl Plan for NetworkSpec {
     }
 }
 
-impl<'m> Component<'m> for Network<'m> {}
-
-impl Probe for Network<'_> {
+impl<'m> Component<'m> for Network<'m> {
     fn activity(&self, _: Nanos) -> Option<Activity> {
         let both = [self.inward, self.outward];
         let ways = if self.inward == self.outward { &both[..1] } else { &both[..] };

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use headrace_work::NodeId;
 
 use crate::AnyComponent;
-use crate::core::component::Probe;
+use crate::core::component::Component;
 use crate::core::context::{Edge, NodeContext, SimContext};
 use crate::core::graph::Graph;
 use crate::core::health::{Change, Event, HealthEvent};
@@ -61,10 +61,10 @@ impl<'m> Arena<'m> {
 
     /// A way to a component that nothing has gone yet.
     pub fn edge_to(self, id: NodeId) -> Edge<'m> {
-        Edge::new(self.component(id), self.context(id))
+        Edge::new(self.any(id), self.context(id))
     }
 
-    fn component(self, id: NodeId) -> &'m AnyComponent<'m> {
+    fn any(self, id: NodeId) -> &'m AnyComponent<'m> {
         self.slots.components[id.index()].get().expect("a node is built after all that it uses")
     }
 
@@ -108,9 +108,9 @@ impl<'m> Arena<'m> {
         &self.contexts[id.index()]
     }
 
-    /// Returns the probe of a component.
-    pub fn probe(self, id: NodeId) -> &'m dyn Probe {
-        self.component(id).probe()
+    /// Returns a component.
+    pub fn component(self, id: NodeId) -> &'m dyn Component<'m> {
+        &**self.any(id)
     }
 
     /// Takes the list of components that were asked something since it was last taken, each once.

@@ -52,13 +52,14 @@ pub trait Theory {
         Err(format!("there is a formula for a {}", view.kind()))
     }
 
-    /// How the requests of a load are served, in the terms of a formula.
+    /// How the requests of a load are served, in the terms of a formula: by default one after the other, in the order in which
+    /// they come, each for its [service time](Self::service).
     ///
     /// # Errors
     /// No formula applies: which assumption fails.
     fn model(&self, view: View, load: &Load) -> Result<Model, String> {
-        _ = load;
-        Err(format!("there is a formula for a {}", view.kind()))
+        let distribution = load.mixed(|op, bytes| self.service(view, op, bytes))?;
+        Ok(Model::Single { distribution, share: 1.0, formula: "M/G/1", mild: None })
     }
 
     /// Returns the demand of one request of a load on this node and on those it uses, from which a network of queues is made.
@@ -129,8 +130,8 @@ pub trait Theory {
     }
 }
 
-/// A component in a simulation.
-pub trait Component<'m>: Probe {
+/// A component in a simulation: what it notices, and what it measures of itself.
+pub trait Component<'m> {
     /// The component behind its `edge`-th edge has just failed, returned or been replaced.
     fn notice(&'m self, edge: usize, change: Change) {
         _ = (edge, change);
@@ -152,22 +153,7 @@ pub trait Component<'m>: Probe {
         _ = ports;
         None
     }
-}
 
-/// A component that can serve requests without events, where it [keeps their order](Theory::in_order).
-pub trait InOrder<'m>: Serve<'m, Block> {
-    /// Serves a request that comes when `breakdown` ends. Requests come in the order of time.
-    fn pass(&'m self, request: &Request<Block>, breakdown: &mut Breakdown);
-
-    /// Serves several requests, in the order of time, each with its breakdown.
-    #[inline]
-    fn pass_all(&'m self, requests: &mut [(Request<Block>, Breakdown)]) {
-        requests.iter_mut().for_each(|(request, breakdown)| self.pass(request, breakdown));
-    }
-}
-
-/// Measurements that a component makes of itself.
-pub trait Probe {
     /// Its servers and its queue up to `now`; none for a component without a queue of its own.
     fn activity(&self, now: Nanos) -> Option<Activity> {
         _ = now;
@@ -212,5 +198,17 @@ pub trait Probe {
     fn remarks(&self, now: Nanos) -> Vec<String> {
         _ = now;
         Vec::new()
+    }
+}
+
+/// A component that can serve requests without events, where it [keeps their order](Theory::in_order).
+pub trait InOrder<'m>: Serve<'m, Block> {
+    /// Serves a request that comes when `breakdown` ends. Requests come in the order of time.
+    fn pass(&'m self, request: &Request<Block>, breakdown: &mut Breakdown);
+
+    /// Serves several requests, in the order of time, each with its breakdown.
+    #[inline]
+    fn pass_all(&'m self, requests: &mut [(Request<Block>, Breakdown)]) {
+        requests.iter_mut().for_each(|(request, breakdown)| self.pass(request, breakdown));
     }
 }

@@ -4,11 +4,11 @@
 use headrace_analytic::Distribution;
 use headrace_kernel::{Priority, Resource, RngStream};
 use headrace_units::{Bytes, Nanos};
-use headrace_work::{Block, Breakdown, Op, Request, TimeKind, TimeSpec};
+use headrace_work::{Block, Breakdown, Op, Request, TimeSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::component::{Component, InOrder, Plan, Probe, Spec, Theory};
+use crate::core::component::{Component, InOrder, Plan, Spec, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::{Lowering, Resolved, View};
 use crate::core::meter::Activity;
@@ -158,12 +158,12 @@ impl Station<'_> {
 
     #[inline]
     fn charge(&self, breakdown: &mut Breakdown, began: Nanos, ended: Nanos) {
-        breakdown.charge(self.context.id, TimeKind::Waiting, began);
-        breakdown.charge(self.context.id, TimeKind::Service, ended);
+        breakdown.waited(self.context.id, began);
+        breakdown.served(self.context.id, ended);
     }
 }
 
-impl Probe for Station<'_> {
+impl<'m> Component<'m> for Station<'m> {
     fn activity(&self, now: Nanos) -> Option<Activity> {
         Some(match &self.servers {
             Servers::FirstCome(servers) => Activity::of(servers.servers(), &servers.usage(), now),
@@ -171,8 +171,6 @@ impl Probe for Station<'_> {
         })
     }
 }
-
-impl<'m> Component<'m> for Station<'m> {}
 
 impl<'m> Serve<'m, Block> for Station<'m> {
     #[inline]

@@ -110,6 +110,18 @@ impl Load {
         Self { kinds: self.kinds.iter().map(data).collect(), ..self.clone() }
     }
 
+    /// Returns the distribution of a time that depends on the operation and the bytes of a request.
+    ///
+    /// # Errors
+    /// Those of `time`.
+    pub fn mixed(
+        &self,
+        time: impl Fn(Op, u64) -> Result<Distribution, String>,
+    ) -> Result<Distribution, String> {
+        let parts = self.kinds.iter().map(|(p, op, bytes)| Ok((*p, time(*op, *bytes)?)));
+        Ok(Distribution::mixed(parts.collect::<Result<_, String>>()?))
+    }
+
     /// Returns true if some of its requests are writes.
     pub fn writes(&self) -> bool {
         self.kinds.iter().any(|(_, op, _)| *op == Op::Write)

@@ -3,12 +3,12 @@
 use headrace_analytic::Distribution;
 use headrace_kernel::{Resource, Sim};
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
-use headrace_work::{Block, Breakdown, Cause, Op, Request, TimeKind};
+use headrace_work::{Block, Breakdown, Cause, Op, Request};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::AnyPlan;
-use crate::core::component::{Component, InOrder, Plan, Probe, Spec, Theory};
+use crate::core::component::{Component, InOrder, Plan, Spec, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::{Lowering, Resolved, View};
 use crate::core::meter::{Activity, ByCause};
@@ -193,7 +193,7 @@ impl<'m> Shared<'m> {
     }
 }
 
-impl Probe for Link<'_> {
+impl<'m> Component<'m> for Link<'m> {
     fn activity(&self, now: Nanos) -> Option<Activity> {
         match &self.wires {
             Wires::One(shared) => Some(shared.by_cause.of(Activity::of(1, &shared.wire.usage(), now), now)),
@@ -201,8 +201,6 @@ impl Probe for Link<'_> {
         }
     }
 }
-
-impl<'m> Component<'m> for Link<'m> {}
 
 impl<'m> Serve<'m, Block> for Link<'m> {
     async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
@@ -213,9 +211,9 @@ impl<'m> Serve<'m, Block> for Link<'m> {
         };
         let time = self.plan.wire.time_for(request.work.bytes);
         shared.carry_for(sim, request.cause, time).await;
-        breakdown.charge(self.context.id, TimeKind::Waiting, sim.now() - time);
+        breakdown.waited(self.context.id, sim.now() - time);
         sim.delay(self.plan.wire.delay() + self.plan.latency).await;
-        breakdown.charge(self.context.id, TimeKind::Service, sim.now());
+        breakdown.served(self.context.id, sim.now());
     }
 }
 
@@ -225,11 +223,11 @@ impl<'m> InOrder<'m> for Link<'m> {
             Wires::One(shared) => {
                 let time = self.plan.wire.time_for(request.work.bytes);
                 let pass = shared.wire.pass(breakdown.until(), |start| start + time);
-                breakdown.charge(self.context.id, TimeKind::Waiting, pass.start);
-                breakdown.charge(self.context.id, TimeKind::Service, pass.end + self.plan.wire.delay());
+                breakdown.waited(self.context.id, pass.start);
+                breakdown.served(self.context.id, pass.end + self.plan.wire.delay());
             }
             Wires::Two(ports) => ports[direction(request.work.op)].pass(request, breakdown),
         }
-        breakdown.charge(self.context.id, TimeKind::Service, breakdown.until() + self.plan.latency);
+        breakdown.served(self.context.id, breakdown.until() + self.plan.latency);
     }
 }

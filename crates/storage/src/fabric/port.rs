@@ -8,10 +8,10 @@ use std::cell::RefCell;
 use headrace_analytic::Distribution;
 use headrace_kernel::Sim;
 use headrace_units::Nanos;
-use headrace_work::{Block, Breakdown, Op, Request, TimeKind};
+use headrace_work::{Block, Breakdown, Op, Request};
 
 use crate::core::bookings::Bookings;
-use crate::core::component::{Component, InOrder, Plan, Probe, Theory};
+use crate::core::component::{Component, InOrder, Plan, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::View;
 use crate::core::meter::Activity;
@@ -118,13 +118,11 @@ pub struct Port<'m> {
     bookings: RefCell<Bookings>,
 }
 
-impl Probe for Port<'_> {
+impl<'m> Component<'m> for Port<'m> {
     fn activity(&self, now: Nanos) -> Option<Activity> {
         Some(self.bookings.borrow().activity(now))
     }
 }
-
-impl<'m> Component<'m> for Port<'m> {}
 
 impl<'m> Serve<'m, Block> for Port<'m> {
     async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
@@ -138,7 +136,7 @@ impl<'m> InOrder<'m> for Port<'m> {
     fn pass(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         let now = breakdown.until();
         let start = self.bookings.borrow_mut().book(now, self.plan.time_for(request.work), request.cause);
-        breakdown.charge(self.context.id, TimeKind::Waiting, start);
-        breakdown.charge(self.context.id, TimeKind::Service, start + self.plan.head(request.work));
+        breakdown.waited(self.context.id, start);
+        breakdown.served(self.context.id, start + self.plan.head(request.work));
     }
 }

@@ -121,7 +121,7 @@ fn run(graph: &Graph, targets: &[&str], requests: &[Coming]) -> (Vec<Breakdown>,
         let received = arena.context(id).received();
         assert_eq!((received.requests, received.bytes), (requests, bytes), "{}", arena.context(id).path);
         assert_eq!(received, arena.context(id).answered(), "{}", arena.context(id).path);
-        if let Some(balance) = arena.probe(id).balance() {
+        if let Some(balance) = arena.component(id).balance() {
             assert_eq!(
                 balance.taken_in,
                 balance.destaged + balance.dirty,
@@ -131,7 +131,7 @@ fn run(graph: &Graph, targets: &[&str], requests: &[Coming]) -> (Vec<Breakdown>,
             assert!(keeps || balance.dirty == 0, "all is on the disks in the end");
             assert_eq!(balance.used + balance.free, balance.size);
         }
-        let activity = arena.probe(id).activity(s.now()).unwrap_or_default();
+        let activity = arena.component(id).activity(s.now()).unwrap_or_default();
         assert!(activity.busy_in_all() <= u128::from(activity.servers.max(1)) * u128::from(s.now().0));
     }
     let disks = arena.ids().filter(|id| arena.context(*id).path.starts_with("tds/"));

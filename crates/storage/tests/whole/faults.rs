@@ -116,8 +116,8 @@ fn run_at(
         given.push(requests);
     }
     let mut meters = Vec::new();
-    arena.probe(volume).meters(s.now(), &mut |name, meter| meters.push((name, meter)));
-    let (health_events, state) = (arena.health_events(0), arena.probe(volume).state());
+    arena.component(volume).meters(s.now(), &mut |name, meter| meters.push((name, meter)));
+    let (health_events, state) = (arena.health_events(0), arena.component(volume).state());
     s.finish();
     let breakdown =
         accounts.take().into_iter().map(|breakdown| breakdown.expect("every request ends")).collect();

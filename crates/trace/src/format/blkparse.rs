@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use headrace_units::Nanos;
 use headrace_work::Op;
 
-use super::{Devices, Raw, sectors};
+use super::{Devices, LineParser, Raw, sectors};
 use crate::fields::{Fields, scaled, whole};
 
 const FORM: &str = "major,minor cpu number seconds pid action rwbs sector + sectors";
@@ -36,46 +36,6 @@ struct Issued {
 impl InFlight {
     pub fn new(begins: &'static [u8]) -> Self {
         Self { begins, requests: VecDeque::new(), places: BTreeMap::new(), returned: 0 }
-    }
-
-    pub fn parse(
-        &mut self,
-        line: &[u8],
-        devices: &mut Devices,
-        out: &mut VecDeque<Raw>,
-    ) -> Result<(), String> {
-        let line = line.trim_ascii_start();
-        if is_summary(line) {
-            return Ok(());
-        }
-        let fields = Fields::by_blank(line).at_least(6, FORM)?;
-        let mut numbers = fields.get(0).split(|byte| *byte == b',');
-        if !numbers.by_ref().take(2).all(|number| whole(number, "").is_ok()) || numbers.next().is_some() {
-            return Err(format!("the line does not match `{FORM}`"));
-        }
-        let (action, rwbs) = (fields.get(5), fields.get(6));
-        let op = match (rwbs.contains(&b'R'), rwbs.contains(&b'W')) {
-            (true, false) => Op::Read,
-            (false, true) => Op::Write,
-            _ => return Ok(()), // A flush, a discard, a message or nothing.
-        };
-        if fields.get(8) != b"+" || !(action == self.begins || action == b"C" || action == b"R") {
-            return Ok(());
-        }
-        let time_ns = scaled(fields.get(3), 1_000_000_000, "time in seconds")?;
-        let address = sectors(fields.get(7), "sector number")?;
-        let bytes = sectors(fields.get(9), "number of sectors")?;
-        let device = devices.number(fields.get(0))?;
-        match action {
-            b"C" => self.complete(device, address, bytes, time_ns),
-            b"R" => self.requeue(device, address),
-            _ if bytes > 0 => {
-                self.issue(Raw { time_ns: Some(time_ns), device, ..Raw::new(op, Some(address), bytes)? });
-            }
-            _ => {}
-        }
-        self.return_finished(out, MOST);
-        Ok(())
     }
 
     fn issue(&mut self, raw: Raw) {
@@ -131,8 +91,45 @@ impl InFlight {
             out.extend(self.requests.pop_front().filter(|issued| !issued.requeued).map(|issued| issued.raw));
         }
     }
+}
 
-    pub fn end(&mut self, out: &mut VecDeque<Raw>) {
+impl LineParser for InFlight {
+    fn line(&mut self, line: &[u8], devices: &mut Devices, out: &mut VecDeque<Raw>) -> Result<(), String> {
+        let line = line.trim_ascii_start();
+        if is_summary(line) {
+            return Ok(());
+        }
+        let fields = Fields::by_blank(line).at_least(6, FORM)?;
+        let mut numbers = fields.get(0).split(|byte| *byte == b',');
+        if !numbers.by_ref().take(2).all(|number| whole(number, "").is_ok()) || numbers.next().is_some() {
+            return Err(format!("the line does not match `{FORM}`"));
+        }
+        let (action, rwbs) = (fields.get(5), fields.get(6));
+        let op = match (rwbs.contains(&b'R'), rwbs.contains(&b'W')) {
+            (true, false) => Op::Read,
+            (false, true) => Op::Write,
+            _ => return Ok(()), // A flush, a discard, a message or nothing.
+        };
+        if fields.get(8) != b"+" || !(action == self.begins || action == b"C" || action == b"R") {
+            return Ok(());
+        }
+        let time_ns = scaled(fields.get(3), 1_000_000_000, "time in seconds")?;
+        let address = sectors(fields.get(7), "sector number")?;
+        let bytes = sectors(fields.get(9), "number of sectors")?;
+        let device = devices.number(fields.get(0))?;
+        match action {
+            b"C" => self.complete(device, address, bytes, time_ns),
+            b"R" => self.requeue(device, address),
+            _ if bytes > 0 => {
+                self.issue(Raw { time_ns: Some(time_ns), device, ..Raw::new(op, Some(address), bytes)? });
+            }
+            _ => {}
+        }
+        self.return_finished(out, MOST);
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut VecDeque<Raw>) {
         self.return_finished(out, 0);
     }
 }

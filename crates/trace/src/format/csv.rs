@@ -1,10 +1,12 @@
 //! CSV with a header line: the meaning and unit of each column.
 
+use std::collections::VecDeque;
+
 use headrace_units::{Bytes, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Devices, Raw};
+use super::{Devices, LineParser, Raw};
 use crate::fields::{Fields, MOST, op, scaled};
 
 /// The columns of a CSV file, by their names in the header line.
@@ -89,19 +91,20 @@ impl CsvParser {
     pub fn new(named: CsvColumns) -> Self {
         Self { named, places: None }
     }
+}
 
-    /// The request of a line; `None` for the header.
+impl LineParser for CsvParser {
     #[inline]
-    pub fn parse(&mut self, line: &[u8], devices: &mut Devices) -> Result<Option<Raw>, String> {
+    fn line(&mut self, line: &[u8], devices: &mut Devices, out: &mut VecDeque<Raw>) -> Result<(), String> {
         if self.places.is_some() && memchr::memchr(b'"', line).is_some() {
             return Err("quoted fields are not supported; remove the quotes".to_owned());
         }
         let fields = Fields::by_comma(line);
-        let Some(places) = &self.places else {
-            self.places = Some(places(&self.named, &fields)?);
-            return Ok(None);
-        };
-        places.request(&fields, devices).map(Some)
+        match &self.places {
+            Some(places) => out.push_back(places.request(&fields, devices)?),
+            None => self.places = Some(places(&self.named, &fields)?),
+        }
+        Ok(())
     }
 }
 

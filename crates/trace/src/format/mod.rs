@@ -1,17 +1,9 @@
 //! Trace formats, one per file, and their detection.
 
-mod ascii;
-mod blkparse;
-mod csv;
 mod devices;
-mod fio;
-mod msr;
-mod parser;
 mod raw;
-mod spc;
 #[cfg(test)]
 mod tests;
-mod validate;
 
 use std::collections::VecDeque;
 
@@ -22,43 +14,112 @@ use crate::fields::scaled;
 
 pub use csv::{ByteColumn, CsvColumns, TimeColumn};
 pub use devices::Devices;
-pub use parser::Parser;
 pub use raw::Raw;
 
 /// The 512-byte sector, the unit of most formats.
 pub const SECTOR: u64 = 512;
 
-/// The format of a trace file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum TraceFormat {
-    /// DiskSim validation trace: `R|W outcome first-sector sectors measured-µs think-µs`, 512-byte sectors.
-    Validate,
-    /// DiskSim ASCII trace: `arrival-ms device first-sector sectors flags`, 512-byte sectors; flags are hexadecimal, bit 0
-    /// set for a read.
-    Ascii,
-    /// MSR Cambridge: `filetime,host,disk,Read|Write,offset,bytes,response`, times in 100 ns.
-    Msr,
-    /// Storage Performance Council: `unit,first-sector,bytes,R|W,seconds`, 512-byte sectors.
-    Spc,
-    /// Output of `blkparse`. A request starts at its issue (D) and ends at its completion (C).
-    Blkparse,
-    /// Output of `blkparse` for a trace without issue events. A request starts when it is queued (Q).
-    BlkparseQueued,
-    /// fio latency log: `ms,latency-ns,direction,bytes,offset,…`. Addresses require fio's `log_offset=1`.
-    FioLatency,
-    /// fio bandwidth log: `ms,KiB/s,direction,bytes,offset,…`. Addresses require fio's `log_offset=1`.
-    FioBandwidth,
-    /// headrace's own format, written by `headrace trace convert`: CSV with the columns
-    /// `time_ns,op,address,bytes,response_ns,think_ns,device`.
-    Headrace,
-    /// CSV with a header line.
-    Csv(Box<CsvColumns>),
+/// Parses the lines of one file.
+pub trait LineParser {
+    /// Parses a line that is not blank and appends the requests it completes to `out`. A device that is new is added to `devices`.
+    ///
+    /// # Errors
+    /// A message that says what is wrong with the line.
+    fn line(&mut self, line: &[u8], devices: &mut Devices, out: &mut VecDeque<Raw>) -> Result<(), String>;
+
+    /// Appends the requests still incomplete at the end of the file.
+    fn end(&mut self, out: &mut VecDeque<Raw>) {
+        _ = out;
+    }
 }
 
-/// The self-identifying formats. Of two that fit equally well, the first is chosen.
-const DETECTED: [TraceFormat; 5] =
-    [TraceFormat::Msr, TraceFormat::Spc, TraceFormat::Validate, TraceFormat::Ascii, TraceFormat::Blkparse];
+/// A format that has a request on each line.
+impl<F: FnMut(&[u8], &mut Devices) -> Result<Raw, String>> LineParser for F {
+    #[inline]
+    fn line(&mut self, line: &[u8], devices: &mut Devices, out: &mut VecDeque<Raw>) -> Result<(), String> {
+        out.push_back(self(line, devices)?);
+        Ok(())
+    }
+}
+
+/// Declares the formats: their modules, what a user may write, how a file shows that it has one, and its parser. A file shows it by
+/// its `lines`, by its name (`named`), or not at all.
+macro_rules! formats {
+    ($sample:ident; $($module:ident {$(
+        $(#[$doc:meta])* $kind:ident $(($given:ident: $type:ty))? [$($shown:tt)*] = $parser:expr,
+    )+})+) => {
+        $(mod $module;)+
+
+        /// The format of a trace file.
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "snake_case", deny_unknown_fields)]
+        pub enum TraceFormat {
+            $($($(#[$doc])* $kind $(($type))?,)+)+
+        }
+
+        impl TraceFormat {
+            /// Returns the parser of a file that starts with the lines `sample`.
+            pub fn parser(&self, $sample: &[&[u8]]) -> Box<dyn LineParser> {
+                match self {
+                    $($(Self::$kind $(($given))? => Box::new($parser),)+)+
+                }
+            }
+
+            /// The formats that a file called `name` may show. Of two that fit equally well, the first is chosen.
+            fn shown(name: &str) -> Vec<Self> {
+                let mut shown = Vec::new();
+                $($(formats!(@ shown name $kind [$($shown)*]);)+)+
+                shown
+            }
+        }
+    };
+    (@ $shown_ones:ident $name:ident $kind:ident [named $part:literal]) => {
+        if $name.contains($part) {
+            $shown_ones.push(Self::$kind);
+        }
+    };
+    (@ $shown_ones:ident $name:ident $kind:ident [lines]) => { $shown_ones.push(Self::$kind) };
+    (@ $shown_ones:ident $name:ident $kind:ident []) => {};
+}
+
+formats! { sample;
+    fio {
+        /// fio bandwidth log: `ms,KiB/s,direction,bytes,offset,…`. Addresses require fio's `log_offset=1`.
+        FioBandwidth [named "_bw."] = fio::parser(fio::LogValue::KibPerSecond, sample),
+        /// fio latency log: `ms,latency-ns,direction,bytes,offset,…`. Addresses require fio's `log_offset=1`.
+        FioLatency [named "lat."] = fio::parser(fio::LogValue::LatencyNs, sample),
+    }
+    msr {
+        /// MSR Cambridge: `filetime,host,disk,Read|Write,offset,bytes,response`, times in 100 ns.
+        Msr [lines] = msr::parse,
+    }
+    spc {
+        /// Storage Performance Council: `unit,first-sector,bytes,R|W,seconds`, 512-byte sectors.
+        Spc [lines] = spc::parse,
+    }
+    validate {
+        /// DiskSim validation trace: `R|W outcome first-sector sectors measured-µs think-µs`, 512-byte sectors.
+        Validate [lines] = validate::parse,
+    }
+    ascii {
+        /// DiskSim ASCII trace: `arrival-ms device first-sector sectors flags`, 512-byte sectors; flags are hexadecimal, bit 0
+        /// set for a read.
+        Ascii [lines] = ascii::parse,
+    }
+    blkparse {
+        /// Output of `blkparse`. A request starts at its issue (D) and ends at its completion (C).
+        Blkparse [lines] = blkparse::InFlight::new(b"D"),
+        /// Output of `blkparse` for a trace without issue events. A request starts when it is queued (Q).
+        BlkparseQueued [] = blkparse::InFlight::new(b"Q"),
+    }
+    csv {
+        /// headrace's own format, written by `headrace trace convert`: CSV with the columns
+        /// `time_ns,op,address,bytes,response_ns,think_ns,device`.
+        Headrace [] = csv::CsvParser::new(CsvColumns::own()),
+        /// CSV with a header line.
+        Csv(columns: Box<CsvColumns>) [] = csv::CsvParser::new((**columns).clone()),
+    }
+}
 
 /// The format of a file called `name` that starts with the lines `sample`: the one that parses the most lines, or `None` if
 /// none parses at least half of them.
@@ -68,7 +129,7 @@ pub fn detect(name: &str, sample: &[&[u8]]) -> Option<TraceFormat> {
         return Some(TraceFormat::Headrace);
     }
     let mut best = (0, None);
-    for format in fio_by_name(name).into_iter().chain(DETECTED) {
+    for format in TraceFormat::shown(name) {
         let lines = parsed_lines(&format, sample);
         if lines > best.0 {
             best = (lines, Some(format));
@@ -77,18 +138,9 @@ pub fn detect(name: &str, sample: &[&[u8]]) -> Option<TraceFormat> {
     best.1.filter(|_| best.0 * 2 >= sample.len())
 }
 
-/// fio's logs look alike; their names tell them apart.
-fn fio_by_name(name: &str) -> Option<TraceFormat> {
-    if name.contains("_bw.") {
-        Some(TraceFormat::FioBandwidth)
-    } else {
-        name.contains("lat.").then_some(TraceFormat::FioLatency)
-    }
-}
-
 fn parsed_lines(format: &TraceFormat, sample: &[&[u8]]) -> usize {
-    let (mut parser, mut out) = (Parser::new(format, sample), VecDeque::new());
-    sample.iter().filter(|line| parser.line(line, &mut out).is_ok()).count()
+    let (mut parser, mut devices, mut out) = (format.parser(sample), Devices::default(), VecDeque::new());
+    sample.iter().filter(|line| parser.line(line, &mut devices, &mut out).is_ok()).count()
 }
 
 /// Parses a number of sectors and returns it in bytes.

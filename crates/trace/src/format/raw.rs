@@ -16,7 +16,7 @@ const LARGEST: u64 = 1 << 40;
 pub struct Raw {
     /// Arrival time in ns, from the format's own origin.
     pub time_ns: Option<u64>,
-    /// Index of the device in [`Parser::devices`](super::Parser::devices).
+    /// Index of the device in [`Devices`](super::Devices).
     pub device: u32,
     /// Read or write.
     pub op: Op,

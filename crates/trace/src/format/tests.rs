@@ -9,9 +9,9 @@ use super::*;
 /// The request of the last line of a file in this format.
 fn last(format: &TraceFormat, lines: &[&str]) -> Result<Raw, String> {
     let sample: Vec<&[u8]> = lines.iter().map(|line| line.as_bytes()).collect();
-    let (mut parser, mut out) = (Parser::new(format, &sample), VecDeque::new());
+    let (mut parser, mut devices, mut out) = (format.parser(&sample), Devices::default(), VecDeque::new());
     for line in &sample {
-        parser.line(line, &mut out)?;
+        parser.line(line, &mut devices, &mut out)?;
     }
     parser.end(&mut out);
     out.pop_back().ok_or_else(|| "nothing".to_owned())
@@ -108,8 +108,9 @@ fn blkparse_follows_requeues_parts_and_twins() {
         "8,0 1 11 0.034000000 0 C W 50 + 8 [0]",
         "CPU0 (8,0):",
     ];
-    let (mut parser, mut out) = (Parser::new(&TraceFormat::Blkparse, &[]), VecDeque::new());
-    lines.iter().for_each(|line| parser.line(line.as_bytes(), &mut out).unwrap());
+    let (mut parser, mut devices, mut out) =
+        (TraceFormat::Blkparse.parser(&[]), Devices::default(), VecDeque::new());
+    lines.iter().for_each(|line| parser.line(line.as_bytes(), &mut devices, &mut out).unwrap());
     parser.end(&mut out);
     let times = out.iter().map(|raw| (raw.time_ns.unwrap() / 1_000_000, raw.response.unwrap().ms() as u64));
     assert_eq!(times.collect::<Vec<_>>(), [(10, 2), (24, 3), (30, 2), (31, 3)]);

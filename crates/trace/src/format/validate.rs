@@ -2,13 +2,13 @@
 
 use headrace_units::Nanos;
 
-use super::{Raw, sectors};
+use super::{Devices, Raw, sectors};
 use crate::fields::{Fields, op, scaled};
 
 const FORM: &str = "R|W outcome sector count measured-µs think-µs";
 
 #[inline]
-pub fn parse(line: &[u8]) -> Result<Raw, String> {
+pub fn parse(line: &[u8], _: &mut Devices) -> Result<Raw, String> {
     let fields = Fields::by_blank(line).at_least(6, FORM)?;
     if !fields.get(0).first().is_some_and(u8::is_ascii_alphabetic) {
         return Err("the first field is neither R nor W".to_owned());

@@ -8,10 +8,10 @@ use std::cell::{Cell, RefCell};
 use headrace_kernel::{Resource, RngStream};
 use headrace_stats::Gauge;
 use headrace_units::{Nanos, counted};
-use headrace_work::{Breakdown, Cause, DaqEvent, Request, TimeKind};
+use headrace_work::{Breakdown, Cause, DaqEvent, Request};
 
 use crate::core::bookings::Bookings;
-use crate::core::component::{Component, Plan, Probe};
+use crate::core::component::{Component, Plan};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::meter::{Activity, EventBooks, Meter, add, by_hosts};
 
@@ -105,7 +105,7 @@ impl<'m> EventBuilder<'m> {
         counts.waiting.borrow_mut().down(self.now(), 1);
         counts.held.borrow_mut().up(self.now(), 1);
         add(&counts.came, 1);
-        breakdown.charge(self.context.id, TimeKind::Blocked, self.now());
+        breakdown.blocked(self.context.id, self.now());
         builder
     }
 
@@ -178,8 +178,8 @@ impl<'m> EventBuilder<'m> {
     fn note(&self, received: Received, breakdown: &mut Breakdown) {
         let (counts, now) = (&self.counts, self.now());
         let waited = (now - breakdown.until()) - received.busy.min(now - breakdown.until());
-        breakdown.charge(self.context.id, TimeKind::Waiting, breakdown.until() + waited);
-        breakdown.charge(self.context.id, TimeKind::Service, now);
+        breakdown.waited(self.context.id, breakdown.until() + waited);
+        breakdown.served(self.context.id, now);
         add(&counts.received, 1);
         counts.service.set(counts.service.get() + u128::from(received.busy.0));
         counts.waited.set(counts.waited.get() + u128::from(waited.0));
@@ -191,8 +191,8 @@ impl<'m> EventBuilder<'m> {
             return;
         }
         self.assemblers[request.work.builder as usize].serve(lasts).await;
-        breakdown.charge(self.context.id, TimeKind::Waiting, self.now() - lasts);
-        breakdown.charge(self.context.id, TimeKind::Service, self.now());
+        breakdown.waited(self.context.id, self.now() - lasts);
+        breakdown.served(self.context.id, self.now());
     }
 
     /// Waits for a sub-event that never comes; for ever, unless the builder gives up.
@@ -206,29 +206,12 @@ impl<'m> EventBuilder<'m> {
             None => std::future::pending().await,
         }
         counts.stuck.set(counts.stuck.get() - 1);
-        breakdown.charge(self.context.id, TimeKind::Blocked, self.now());
+        breakdown.blocked(self.context.id, self.now());
         breakdown.fail();
     }
 }
 
-impl<'m> Component<'m> for EventBuilder<'m> {}
-
-impl EventBuilder<'_> {
-    /// Returns the builder-ns for which ports received. Ports of switches are metered there: of these, events that have arrived count.
-    fn receiving(&self, now: Nanos) -> u128 {
-        match self.plan.wire {
-            Some(_) => self.inputs.borrow().iter().map(|port| port.activity(now).busy_in_all()).sum(),
-            None => self.counts.service.get(),
-        }
-    }
-
-    /// Builder-ns of assembling.
-    fn assembling(&self, now: Nanos) -> u128 {
-        self.assemblers.iter().map(|assembler| assembler.usage().busy.area(now)).sum()
-    }
-}
-
-impl Probe for EventBuilder<'_> {
+impl<'m> Component<'m> for EventBuilder<'m> {
     /// A builder receives and assembles side by side: it is in use as the busier of its port and its assembler.
     fn activity(&self, now: Nanos) -> Option<Activity> {
         let (counts, waiting) = (&self.counts, self.counts.waiting.borrow());
@@ -274,5 +257,20 @@ impl Probe for EventBuilder<'_> {
              and {ends}; {} held for it at the end",
             counted(stuck, "event")
         )]
+    }
+}
+
+impl EventBuilder<'_> {
+    /// Returns the builder-ns for which ports received. Ports of switches are metered there: of these, events that have arrived count.
+    fn receiving(&self, now: Nanos) -> u128 {
+        match self.plan.wire {
+            Some(_) => self.inputs.borrow().iter().map(|port| port.activity(now).busy_in_all()).sum(),
+            None => self.counts.service.get(),
+        }
+    }
+
+    /// Builder-ns of assembling.
+    fn assembling(&self, now: Nanos) -> u128 {
+        self.assemblers.iter().map(|assembler| assembler.usage().busy.area(now)).sum()
     }
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use headrace_kernel::{Join, Sim, WorkerPool};
 use headrace_units::Nanos;
-use headrace_work::{Block, Breakdown, DaqEvent, NodeId, Op, Request, TimeKind};
+use headrace_work::{Block, Breakdown, DaqEvent, NodeId, Op, Request};
 
 use crate::acquisition::event_builder::{Received, SubEvent};
 use crate::core::context::Edge;
@@ -85,8 +85,8 @@ impl<'m> Carrier<'m> {
             let missed = Rc::clone(&missed);
             async move {
                 let mut breakdown = Breakdown::from(sim.now());
-                breakdown.charge(readout, TimeKind::Service, sent.ready);
-                breakdown.charge(readout, TimeKind::Waiting, sent.starts);
+                breakdown.served(readout, sent.ready);
+                breakdown.waited(readout, sent.starts);
                 sim.until(sent.starts).await;
                 match mesh.way(sent.concentrator, sent.builder, nodes) {
                     Some(way) => through(nodes, way, Phase::Request, &sent.request, &mut breakdown).await,

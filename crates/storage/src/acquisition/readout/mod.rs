@@ -11,11 +11,11 @@ use std::cell::{Cell, RefCell};
 use headrace_kernel::{Resource, RngStream, Round};
 use headrace_stats::Gauge;
 use headrace_units::Nanos;
-use headrace_work::{Breakdown, DaqEvent, Request, TimeKind};
+use headrace_work::{Breakdown, DaqEvent, Request};
 
 use crate::acquisition::event_builder::{EventBuilder, Received, SubEvent};
 use crate::acquisition::event_work::Trigger;
-use crate::core::component::{Component, Plan, Probe};
+use crate::core::component::{Component, Plan};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::meter::{Activity, EventBooks, Meter, by_hosts};
 use crate::core::work::Serve;
@@ -138,7 +138,7 @@ impl<'m> Readout<'m> {
             self.wait_for(full).await;
         }
         buffers.borrow_mut().take(sub_events);
-        breakdown.charge(self.context.id, TimeKind::Blocked, self.now());
+        breakdown.blocked(self.context.id, self.now());
         Ok(())
     }
 
@@ -187,8 +187,8 @@ impl<'m> Readout<'m> {
         let ready = self.read(sub_events);
         let turn = self.turn.acquire(()).await;
         self.wait_for_turn(sub_events).await;
-        breakdown.charge(self.context.id, TimeKind::Service, ready.clamp(breakdown.until(), self.now()));
-        breakdown.charge(self.context.id, TimeKind::Waiting, self.now());
+        breakdown.served(self.context.id, ready.clamp(breakdown.until(), self.now()));
+        breakdown.waited(self.context.id, self.now());
         let (edge, builder) = self.builder;
         edge.begin(request.work.bytes);
         request.work.builder = builder.seat(request, breakdown).await;
@@ -223,7 +223,7 @@ impl<'m> Readout<'m> {
             Sending::Booked(received) => {
                 let ready = ready.clamp(self.now(), received.until);
                 self.context.shared.sim.until(received.until).await;
-                breakdown.charge(self.context.id, TimeKind::Service, ready);
+                breakdown.served(self.context.id, ready);
                 received
             }
         }
@@ -236,38 +236,7 @@ impl<'m> Readout<'m> {
     }
 }
 
-impl<'m> Component<'m> for Readout<'m> {}
-
-impl<'m> Serve<'m, Trigger> for Readout<'m> {
-    async fn serve(&'m self, request: &Request<Trigger>, breakdown: &mut Breakdown) -> DaqEvent {
-        let mut request = request.with(DaqEvent::default());
-        let counts = &self.counts;
-        request.work.number = counts.triggers.replace(counts.triggers.get() + 1);
-        let mut sub_events = self.draw(&request);
-        request.work.sub_events = self.spec.concentrators;
-        request.work.bytes = sub_events.iter().map(|sub_event| sub_event.bytes).sum();
-        counts.blocked.borrow_mut().up(self.now(), 1);
-        let admitted = self.admit(&sub_events, breakdown).await;
-        counts.blocked.borrow_mut().down(self.now(), 1);
-        if let Err(concentrator) = admitted {
-            counts.by_concentrator.borrow_mut()[concentrator].1 += 1;
-            breakdown.fail();
-            return request.work;
-        }
-        counts.held.borrow_mut().up(self.now(), 1);
-        let before = breakdown.legs().len();
-        let received = self.send(&mut request, &mut sub_events, breakdown).await;
-        self.spare.borrow_mut().push(sub_events);
-        let (edge, builder) = self.builder;
-        builder.build(&request, received, breakdown).await;
-        if !breakdown.has_failed() {
-            edge.end(&request.with(request.work.data()), breakdown, before);
-        }
-        request.work
-    }
-}
-
-impl Probe for Readout<'_> {
+impl<'m> Component<'m> for Readout<'m> {
     /// A concentrator reads and sends side by side: it is in use as the busier of the two.
     fn activity(&self, now: Nanos) -> Option<Activity> {
         let (counts, servers) = (&self.counts, u64::from(self.spec.concentrators));
@@ -322,6 +291,35 @@ impl Probe for Readout<'_> {
             )
         });
         lost.into_iter().chain(blocked).map(|remark| format!("{}: {remark}", self.context.path)).collect()
+    }
+}
+
+impl<'m> Serve<'m, Trigger> for Readout<'m> {
+    async fn serve(&'m self, request: &Request<Trigger>, breakdown: &mut Breakdown) -> DaqEvent {
+        let mut request = request.with(DaqEvent::default());
+        let counts = &self.counts;
+        request.work.number = counts.triggers.replace(counts.triggers.get() + 1);
+        let mut sub_events = self.draw(&request);
+        request.work.sub_events = self.spec.concentrators;
+        request.work.bytes = sub_events.iter().map(|sub_event| sub_event.bytes).sum();
+        counts.blocked.borrow_mut().up(self.now(), 1);
+        let admitted = self.admit(&sub_events, breakdown).await;
+        counts.blocked.borrow_mut().down(self.now(), 1);
+        if let Err(concentrator) = admitted {
+            counts.by_concentrator.borrow_mut()[concentrator].1 += 1;
+            breakdown.fail();
+            return request.work;
+        }
+        counts.held.borrow_mut().up(self.now(), 1);
+        let before = breakdown.legs().len();
+        let received = self.send(&mut request, &mut sub_events, breakdown).await;
+        self.spare.borrow_mut().push(sub_events);
+        let (edge, builder) = self.builder;
+        builder.build(&request, received, breakdown).await;
+        if !breakdown.has_failed() {
+            edge.end(&request.with(request.work.data()), breakdown, before);
+        }
+        request.work
     }
 }
 

@@ -9,9 +9,9 @@ use std::collections::VecDeque;
 use headrace_kernel::{Fluid, LinkId, WaitList};
 use headrace_stats::Gauge;
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
-use headrace_work::{Breakdown, Cause, DaqEvent, Request, TimeKind};
+use headrace_work::{Breakdown, Cause, DaqEvent, Request};
 
-use crate::core::component::{Component, Plan, Probe};
+use crate::core::component::{Component, Plan};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::meter::{Activity, Balance, EventBooks, Meter, add};
 use crate::core::work::Serve;
@@ -129,31 +129,12 @@ impl<'m> Recorder<'m> {
             fluid.transfer(work.0, &[*cores], CORE, Cause::Host as usize).await;
         }
         let shared = (self.now() - breakdown.until()) - work.min(self.now() - breakdown.until());
-        breakdown.charge(self.context.id, TimeKind::Waiting, breakdown.until() + shared);
-        breakdown.charge(self.context.id, TimeKind::Service, self.now());
+        breakdown.waited(self.context.id, breakdown.until() + shared);
+        breakdown.served(self.context.id, self.now());
     }
 }
 
-impl<'m> Component<'m> for Recorder<'m> {}
-
-impl<'m> Serve<'m, DaqEvent> for Recorder<'m> {
-    async fn serve(&'m self, request: &Request<DaqEvent>, breakdown: &mut Breakdown) {
-        add(&self.came, 1);
-        self.held.borrow_mut().up(self.now(), 1);
-        let stream = self.idle_stream().await;
-        breakdown.charge(self.context.id, TimeKind::Waiting, self.now());
-        self.format(request, breakdown).await;
-        self.blocked.borrow_mut().up(self.now(), 1);
-        self.collect(request, &self.streams[stream], self.compressed(request.work.bytes)).await;
-        self.blocked.borrow_mut().down(self.now(), 1);
-        breakdown.charge(self.context.id, TimeKind::Blocked, self.now());
-        self.dismiss(stream);
-        self.held.borrow_mut().down(self.now(), 1);
-        add(&self.recorded, 1);
-    }
-}
-
-impl Probe for Recorder<'_> {
+impl<'m> Component<'m> for Recorder<'m> {
     /// Its cores.
     fn activity(&self, now: Nanos) -> Option<Activity> {
         let usage = self.cores.0.usage(self.cores.1);
@@ -185,5 +166,22 @@ impl Probe for Recorder<'_> {
         put("blocked_streams", Meter::Area(self.blocked.borrow().area(now)));
         put("collect_ms", Meter::Share(ms(&self.collecting), self.closed.get()));
         put("write_ms", Meter::Share(ms(&self.writing), self.writes.get() + self.failed.get()));
+    }
+}
+
+impl<'m> Serve<'m, DaqEvent> for Recorder<'m> {
+    async fn serve(&'m self, request: &Request<DaqEvent>, breakdown: &mut Breakdown) {
+        add(&self.came, 1);
+        self.held.borrow_mut().up(self.now(), 1);
+        let stream = self.idle_stream().await;
+        breakdown.waited(self.context.id, self.now());
+        self.format(request, breakdown).await;
+        self.blocked.borrow_mut().up(self.now(), 1);
+        self.collect(request, &self.streams[stream], self.compressed(request.work.bytes)).await;
+        self.blocked.borrow_mut().down(self.now(), 1);
+        breakdown.blocked(self.context.id, self.now());
+        self.dismiss(stream);
+        self.held.borrow_mut().down(self.now(), 1);
+        add(&self.recorded, 1);
     }
 }

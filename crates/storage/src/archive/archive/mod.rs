@@ -15,14 +15,14 @@ use std::collections::VecDeque;
 
 use headrace_kernel::{Locks, WaitList};
 use headrace_units::{Nanos, counted};
-use headrace_work::{Breakdown, FileAct, FileOp, NodeId, Request, TimeKind};
+use headrace_work::{Breakdown, FileAct, FileOp, NodeId, Request};
 
 use crate::archive::disk_pool::DiskPool;
 use crate::archive::fact::Fact;
 use crate::archive::front::{Front, Leave};
 use crate::archive::network::Network;
 use crate::archive::tape_library::TapeLibrary;
-use crate::core::component::{Component, Plan, Probe};
+use crate::core::component::{Component, Plan};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::meter::{Meter, add, waits};
 use crate::core::work::Serve;
@@ -222,57 +222,6 @@ impl<'m> Archive<'m> {
 }
 
 impl<'m> Component<'m> for Archive<'m> {
-    fn recovered(&'m self) {
-        let mut unreadable = self.unreadable.take();
-        if !unreadable.is_empty() {
-            self.fresh.borrow_mut().append(&mut unreadable);
-            self.deposits.offer(|()| Some(()));
-        }
-    }
-}
-
-impl<'m> Serve<'m, FileOp> for Archive<'m> {
-    async fn serve(&'m self, request: &Request<FileOp>, breakdown: &mut Breakdown) {
-        if !self.is_started.replace(true) {
-            self.start();
-        }
-        match request.work.act {
-            FileAct::Get => self.get(request, breakdown).await,
-            FileAct::Put => self.put(request, breakdown).await,
-            FileAct::Stage => self.stage(request, breakdown).await,
-            FileAct::Delete => {
-                self.wanted(request, breakdown).into_iter().for_each(|file| self.discard(file))
-            }
-            FileAct::Session => unreachable!("a plan sends sessions to a tape library"),
-        }
-        breakdown.charge(self.context.id, TimeKind::Service, self.now());
-    }
-}
-
-impl Archive<'_> {
-    /// Takes a file that exists when the run begins: in the disk pool where it is one to put, on tape where it is one to stage.
-    pub fn begin_with(&self, file: &FileOp) {
-        if self.files.borrow().find(file.file).is_some() {
-            return;
-        }
-        let (number, _) = self.files.borrow_mut().create(file.file, file.bytes, self.now());
-        match (file.act, self.library) {
-            (FileAct::Stage, Some((_, library))) => {
-                self.files.borrow_mut()[number].tape = Some(library.spot_of(file.file));
-                self.tell(Fact::OnTape(number));
-            }
-            _ => {
-                assert!(self.pool.1.take_now(file.bytes), "older files fit into the pool");
-                self.tell(Fact::SpaceTaken { pool: self.pool_id(), file: number, bytes: file.bytes });
-                self.files.borrow_mut()[number].volume = self.pool.1.allocate(file.bytes);
-                self.arrived(number);
-                self.is_fresh(number);
-            }
-        }
-    }
-}
-
-impl Probe for Archive<'_> {
     fn meters(&self, _: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
         let counts = &self.counts;
         put("pool_hit_ratio", Meter::Share(counts.hits.get(), counts.gets.get()));
@@ -308,5 +257,54 @@ impl Probe for Archive<'_> {
             .chain(self.fullness(now))
             .map(|remark| format!("{}: {remark}", self.context.path))
             .collect()
+    }
+
+    fn recovered(&'m self) {
+        let mut unreadable = self.unreadable.take();
+        if !unreadable.is_empty() {
+            self.fresh.borrow_mut().append(&mut unreadable);
+            self.deposits.offer(|()| Some(()));
+        }
+    }
+}
+
+impl<'m> Serve<'m, FileOp> for Archive<'m> {
+    async fn serve(&'m self, request: &Request<FileOp>, breakdown: &mut Breakdown) {
+        if !self.is_started.replace(true) {
+            self.start();
+        }
+        match request.work.act {
+            FileAct::Get => self.get(request, breakdown).await,
+            FileAct::Put => self.put(request, breakdown).await,
+            FileAct::Stage => self.stage(request, breakdown).await,
+            FileAct::Delete => {
+                self.wanted(request, breakdown).into_iter().for_each(|file| self.discard(file))
+            }
+            FileAct::Session => unreachable!("a plan sends sessions to a tape library"),
+        }
+        breakdown.served(self.context.id, self.now());
+    }
+}
+
+impl Archive<'_> {
+    /// Takes a file that exists when the run begins: in the disk pool where it is one to put, on tape where it is one to stage.
+    pub fn begin_with(&self, file: &FileOp) {
+        if self.files.borrow().find(file.file).is_some() {
+            return;
+        }
+        let (number, _) = self.files.borrow_mut().create(file.file, file.bytes, self.now());
+        match (file.act, self.library) {
+            (FileAct::Stage, Some((_, library))) => {
+                self.files.borrow_mut()[number].tape = Some(library.spot_of(file.file));
+                self.tell(Fact::OnTape(number));
+            }
+            _ => {
+                assert!(self.pool.1.take_now(file.bytes), "older files fit into the pool");
+                self.tell(Fact::SpaceTaken { pool: self.pool_id(), file: number, bytes: file.bytes });
+                self.files.borrow_mut()[number].volume = self.pool.1.allocate(file.bytes);
+                self.arrived(number);
+                self.is_fresh(number);
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Space of the pool: who takes it, who keeps it, and what a purge frees.
 
 use headrace_units::Nanos;
-use headrace_work::{Breakdown, TimeKind};
+use headrace_work::Breakdown;
 
 use super::Archive;
 use super::catalogue::FileNumber;
@@ -24,7 +24,7 @@ impl<'m> Archive<'m> {
         }
         pool.take(bytes).await;
         self.wanting.borrow_mut().pop_front();
-        breakdown.charge(self.pool_id(), TimeKind::Blocked, self.now());
+        breakdown.blocked(self.pool_id(), self.now());
         self.tell(Fact::SpaceTaken { pool: self.pool_id(), file, bytes });
         self.files.borrow_mut()[file].volume = volume;
         volume

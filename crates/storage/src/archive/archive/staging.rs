@@ -1,7 +1,7 @@
 //! From tape to the pool.
 
 use crate::archive::disk_pool::{FilePart, TransferRoute};
-use headrace_work::{Block, Breakdown, FileOp, Op, Request, TimeKind};
+use headrace_work::{Block, Breakdown, FileOp, Op, Request};
 
 use super::catalogue::FileNumber;
 use super::{Archive, UsedComponent};
@@ -24,7 +24,7 @@ impl<'m> Archive<'m> {
         // It was waited for where it came from: the tape library, or a client that puts it.
         let is_on_tape = self.files.borrow()[file].tape.is_some();
         let library = self.library.filter(|_| is_on_tape).map_or(self.context.id, |(edge, _)| edge.to());
-        breakdown.charge(library, TimeKind::Waiting, self.now());
+        breakdown.waited(library, self.now());
         let is_on_disk = self.files.borrow()[file].on_disk;
         match (is_on_disk, is_on_tape) {
             (true, _) => {}

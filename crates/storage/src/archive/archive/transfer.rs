@@ -1,7 +1,7 @@
 //! Between clients and the pool.
 
 use headrace_kernel::LinkId;
-use headrace_work::{Breakdown, FileOp, Op, Request, TimeKind};
+use headrace_work::{Breakdown, FileOp, Op, Request};
 
 use super::Archive;
 use super::catalogue::FileNumber;
@@ -53,7 +53,7 @@ impl<'m> Archive<'m> {
     /// Waits while the volume of a part has failed.
     pub(super) async fn volume_ready(&'m self, part: FilePart, breakdown: &mut Breakdown) {
         self.pool.1.ready(part.volume).await;
-        breakdown.charge(self.pool_id(), TimeKind::Waiting, self.now());
+        breakdown.waited(self.pool_id(), self.now());
     }
 
     pub(super) fn hop(&self, chain: LinkId) -> LinkHop<'m> {

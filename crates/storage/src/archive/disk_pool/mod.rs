@@ -12,7 +12,7 @@ use headrace_work::{Block, Breakdown, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::component::{Component, Plan, Probe, Spec, Theory};
+use crate::core::component::{Component, Plan, Spec, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::{Lowering, MAX_BYTES, Resolved, View};
 use crate::core::health::Change;
@@ -293,18 +293,6 @@ impl<'m> DiskPool<'m> {
 }
 
 impl<'m> Component<'m> for DiskPool<'m> {
-    /// A volume fails or returns. Transfers in progress go on; those that begin wait.
-    fn change_piece(&'m self, piece: u32, change: Change) {
-        if change == Change::Fails {
-            self.down.borrow_mut().insert(piece);
-        } else {
-            self.down.borrow_mut().remove(&piece);
-            while self.repairs.offer(|volume| (*volume == piece).then_some(())) {}
-        }
-    }
-}
-
-impl Probe for DiskPool<'_> {
     fn activity(&self, _: Nanos) -> Option<Activity> {
         Some(Activity::of_links(self.chains.iter().map(|chain| self.context.shared.fluid.usage(*chain))))
     }
@@ -318,5 +306,15 @@ impl Probe for DiskPool<'_> {
         let free = (self.free.level().area(now) / u128::from(self.capacity())) as u64;
         put("fill", Meter::Fill(now.0 - free.min(now.0), now.0));
         put("waiting_for_space", Meter::Area(self.free.waits().queue.area(now)));
+    }
+
+    /// A volume fails or returns. Transfers in progress go on; those that begin wait.
+    fn change_piece(&'m self, piece: u32, change: Change) {
+        if change == Change::Fails {
+            self.down.borrow_mut().insert(piece);
+        } else {
+            self.down.borrow_mut().remove(&piece);
+            while self.repairs.offer(|volume| (*volume == piece).then_some(())) {}
+        }
     }
 }

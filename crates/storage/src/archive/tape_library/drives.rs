@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use headrace_kernel::{Resource, Sim, WaitList};
 use headrace_stats::{Gauge, Tally};
 use headrace_units::Nanos;
-use headrace_work::{Breakdown, Cause, NodeId, TimeKind};
+use headrace_work::{Breakdown, Cause, NodeId};
 
 use super::spec::{DriveGroup, Recall, TapeLibrarySpec};
 use super::travel::along;
@@ -174,9 +174,9 @@ impl<'m> Drives<'m> {
 
     /// Waits for an arm of a group, which moves a cartridge. Charges what came before as service and the wait as waiting.
     async fn move_cartridge(&'m self, group: usize, breakdown: &mut Breakdown) {
-        breakdown.charge(self.library, TimeKind::Service, self.sim.now());
+        breakdown.served(self.library, self.sim.now());
         self.arms[group].serve(self.spec.robot_move).await;
-        breakdown.charge(self.library, TimeKind::Waiting, self.sim.now() - self.spec.robot_move);
+        breakdown.waited(self.library, self.sim.now() - self.spec.robot_move);
     }
 
     /// Goes to a position on the tape.

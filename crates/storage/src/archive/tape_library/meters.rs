@@ -1,12 +1,17 @@
-//! Meters of a tape library.
+//! What a tape library notices, and its meters.
 
 use headrace_units::Nanos;
 
 use super::TapeLibrary;
-use crate::core::component::Probe;
+use crate::core::component::Component;
+use crate::core::health::Change;
 use crate::core::meter::{Activity, Meter, Portion, waits};
 
-impl Probe for TapeLibrary<'_> {
+impl<'m> Component<'m> for TapeLibrary<'m> {
+    fn change_piece(&'m self, piece: u32, change: Change) {
+        self.drives.change(piece, change);
+    }
+
     fn activity(&self, now: Nanos) -> Option<Activity> {
         let drives = &self.drives;
         let (waits, services, queue) = (drives.waits.borrow(), drives.services.borrow(), drives.queue());

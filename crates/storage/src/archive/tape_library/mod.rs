@@ -14,13 +14,12 @@ use std::cell::{Cell, RefCell};
 use headrace_kernel::{LinkId, RngStream, subkey};
 use headrace_stats::Gauge;
 use headrace_units::{BytesPerSecond, Nanos};
-use headrace_work::{Breakdown, Cause, FileOp, FileTable, Request, TimeKind};
+use headrace_work::{Breakdown, Cause, FileOp, FileTable, Request};
 
 use crate::archive::file_work::CartridgeSession;
-use crate::core::component::{Component, Plan, Theory};
+use crate::core::component::{Plan, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::View;
-use crate::core::health::Change;
 use crate::core::theory::{Demand, Features, Load};
 use crate::core::work::Serve;
 
@@ -202,7 +201,7 @@ impl<'m> TapeLibrary<'m> {
     ) -> Mounted<'m> {
         let mounted = self.ready(spot.cartridge, request, breakdown).await;
         self.drives.locate(mounted.drive, spot.offset).await;
-        breakdown.charge(self.context.id, TimeKind::Service, self.context.shared.sim.now());
+        breakdown.served(self.context.id, self.context.shared.sim.now());
         mounted
     }
 
@@ -219,10 +218,10 @@ impl<'m> TapeLibrary<'m> {
         let drive = self.drives.acquire(wanted).await;
         self.held.borrow_mut().up(sim.now(), 1);
         let mounted = Mounted { library: self, drive, cause, since: sim.now() };
-        breakdown.charge(self.context.id, TimeKind::Waiting, sim.now());
+        breakdown.waited(self.context.id, sim.now());
         self.accesses.set(self.accesses.get() + 1);
         self.drives.mount(drive, wanted, breakdown).await;
-        breakdown.charge(self.context.id, TimeKind::Service, sim.now());
+        breakdown.served(self.context.id, sim.now());
         mounted
     }
 
@@ -232,7 +231,7 @@ impl<'m> TapeLibrary<'m> {
         self.context.shared.sim.delay(request.work.drive.time).await;
         let end = self.spots.of(request.key).uniform() * self.spec.cartridge.0 as f64;
         self.drives.stand_at(mounted.drive, end as u64);
-        breakdown.charge(self.context.id, TimeKind::Service, self.context.shared.sim.now());
+        breakdown.served(self.context.id, self.context.shared.sim.now());
     }
 
     /// Returns the link shared by the drives of a group, and the maximum rate of one drive in bytes/s.
@@ -255,7 +254,7 @@ impl<'m> TapeLibrary<'m> {
         }
         self.back_hitches.set(self.back_hitches.get() + hitches);
         self.context.shared.sim.delay(lost).await;
-        breakdown.charge(self.context.id, TimeKind::Service, self.context.shared.sim.now());
+        breakdown.served(self.context.id, self.context.shared.sim.now());
     }
 
     /// Data of a mounted cartridge was read, or written.
@@ -263,12 +262,6 @@ impl<'m> TapeLibrary<'m> {
         self.drives.pass(mounted.drive, bytes);
         let counter = if is_written { &self.written } else { &self.read };
         counter.set(counter.get() + bytes);
-    }
-}
-
-impl<'m> Component<'m> for TapeLibrary<'m> {
-    fn change_piece(&'m self, piece: u32, change: Change) {
-        self.drives.change(piece, change);
     }
 }
 

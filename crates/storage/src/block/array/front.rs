@@ -122,12 +122,12 @@ impl<'m> ArrayFront<'m> {
         }
     }
 
-    /// See [`Probe::balance`](crate::Probe::balance).
+    /// See [`Component::balance`](crate::Component::balance).
     pub fn balance(&self) -> Option<Balance> {
         self.cache.as_ref().map(ArrayCache::balance)
     }
 
-    /// See [`Probe::meters`](crate::Probe::meters).
+    /// See [`Component::meters`](crate::Component::meters).
     pub fn meters(&self, now: headrace_units::Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
         if let Some(cache) = &self.cache {
             cache.meters(now, put);

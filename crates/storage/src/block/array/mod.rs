@@ -23,9 +23,9 @@ use std::rc::Rc;
 
 use headrace_kernel::{Locks, Pool, Resource, WorkerPool};
 use headrace_units::{Bytes, Nanos};
-use headrace_work::{Block, Breakdown, Request, TimeKind};
+use headrace_work::{Block, Breakdown, Request};
 
-use crate::core::component::{Component, InOrder, Plan, Probe};
+use crate::core::component::{Component, InOrder, Plan};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::health::{Change, Event};
 use crate::core::meter::{Activity, Balance, Meter};
@@ -187,7 +187,43 @@ impl ArrayCounts {
     }
 }
 
-impl Probe for Array<'_> {
+impl<'m> Array<'m> {
+    /// Returns its front. Called only by the front itself.
+    fn front(&'m self) -> &'m ArrayFront<'m> {
+        self.front.as_ref().expect("a cache stands before its array")
+    }
+
+    /// Sends a request to the disks, past controllers and cache.
+    async fn serve_by_disks(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        let _turn = match &self.lockstep {
+            Some(lockstep) => Some(lockstep.acquire(()).await),
+            None => None,
+        };
+        breakdown.waited(self.context.id, self.context.shared.sim.now());
+        // Parts come after everything that is due, as requests do.
+        self.context.shared.sim.settled().await;
+        let ArrayLayout::Striped(stripes) = self.plan.layout else {
+            self.context.shared.divides(request.work.bytes / self.plan.layout.unit()).await;
+            self.hosts.set(self.hosts.get() + 1);
+            self.serve_parts(request, breakdown).await;
+            self.hosts.set(self.hosts.get() - 1);
+            if self.hosts.get() == 0 {
+                self.rebuild.hosts_are_idle();
+            }
+            return;
+        };
+        self.context.shared.divides(stripes.disks).await;
+        let ticket = self.tickets.replace(self.tickets.get() + 1);
+        let jobs = self.split(stripes, request).map(|(device, request)| Job { device, request, ticket });
+        let slowest = self.parts.all(jobs).await;
+        breakdown.follow(&slowest.expect("a request needs at least one byte, so at least one part"));
+        if !self.bay.take_lost(ticket).is_empty() {
+            breakdown.fail();
+        }
+    }
+}
+
+impl<'m> Component<'m> for Array<'m> {
     fn activity(&self, now: Nanos) -> Option<Activity> {
         if let Some(lockstep) = &self.lockstep {
             return Some(Activity::of(1, &lockstep.usage(), now));
@@ -236,45 +272,7 @@ impl Probe for Array<'_> {
             _ => None,
         }
     }
-}
 
-impl<'m> Array<'m> {
-    /// Returns its front. Called only by the front itself.
-    fn front(&'m self) -> &'m ArrayFront<'m> {
-        self.front.as_ref().expect("a cache stands before its array")
-    }
-
-    /// Sends a request to the disks, past controllers and cache.
-    async fn serve_by_disks(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
-        let _turn = match &self.lockstep {
-            Some(lockstep) => Some(lockstep.acquire(()).await),
-            None => None,
-        };
-        breakdown.charge(self.context.id, TimeKind::Waiting, self.context.shared.sim.now());
-        // Parts come after everything that is due, as requests do.
-        self.context.shared.sim.settled().await;
-        let ArrayLayout::Striped(stripes) = self.plan.layout else {
-            self.context.shared.divides(request.work.bytes / self.plan.layout.unit()).await;
-            self.hosts.set(self.hosts.get() + 1);
-            self.serve_parts(request, breakdown).await;
-            self.hosts.set(self.hosts.get() - 1);
-            if self.hosts.get() == 0 {
-                self.rebuild.hosts_are_idle();
-            }
-            return;
-        };
-        self.context.shared.divides(stripes.disks).await;
-        let ticket = self.tickets.replace(self.tickets.get() + 1);
-        let jobs = self.split(stripes, request).map(|(device, request)| Job { device, request, ticket });
-        let slowest = self.parts.all(jobs).await;
-        breakdown.follow(&slowest.expect("a request needs at least one byte, so at least one part"));
-        if !self.bay.take_lost(ticket).is_empty() {
-            breakdown.fail();
-        }
-    }
-}
-
-impl<'m> Component<'m> for Array<'m> {
     fn notice(&'m self, edge: usize, change: Change) {
         // A path that fails or returns changes no disk.
         if edge >= self.devices.len() {
@@ -316,7 +314,7 @@ impl<'m> InOrder<'m> for Array<'m> {
     fn pass(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         let Some(lockstep) = &self.lockstep else { return self.pass_disks(request, breakdown) };
         lockstep.pass(breakdown.until(), |start| {
-            breakdown.charge(self.context.id, TimeKind::Waiting, start);
+            breakdown.waited(self.context.id, start);
             self.pass_disks(request, breakdown);
             breakdown.until()
         });

@@ -128,8 +128,7 @@ impl Striped<'_> {
 
     /// A queue for each disk, each with its share of requests that stay within one unit.
     fn each_disk(&self, disk: View, load: &Load) -> Result<Model, String> {
-        let distributions = load.kinds.iter().map(|(p, op, bytes)| Ok((*p, disk.service(*op, *bytes)?)));
-        let distribution = Distribution::mixed(distributions.collect::<Result<_, String>>()?);
+        let distribution = load.mixed(|op, bytes| disk.service(op, bytes))?;
         let share = if self.by_address() { 1.0 / self.stripes.disks as f64 } else { 1.0 };
         let mild = disk.addressed().then_some(INDEPENDENT);
         Ok(Model::Single { distribution, share, formula: "M/G/1 for each disk with its share", mild })
@@ -160,9 +159,7 @@ impl Striped<'_> {
         disk.service(load.kinds[0].1, load.kinds[0].2)?;
         self.check_load(disk, load)?;
         if self.plan.queueing == Queueing::SplitMerge {
-            let distributions =
-                load.kinds.iter().map(|(p, op, bytes)| Ok((*p, self.slowest(disk, *op, *bytes)?)));
-            let distribution = Distribution::mixed(distributions.collect::<Result<_, String>>()?);
+            let distribution = load.mixed(|op, bytes| self.slowest(disk, op, bytes))?;
             let mild = disk.addressed().then_some(INDEPENDENT);
             return Ok(Model::Single {
                 distribution,

@@ -1,7 +1,7 @@
 //! How an array serves a request: which accesses it takes, and what is done again when a device fails meanwhile.
 
 use headrace_kernel::Lock;
-use headrace_work::{Block, Breakdown, Cause, Op, Request, TimeKind};
+use headrace_work::{Block, Breakdown, Cause, Op, Request};
 
 use super::bay::{Job, LostJob};
 use super::bitmap::Bitmap;
@@ -104,7 +104,7 @@ impl<'m> Array<'m> {
             _ => return None,
         };
         let held = self.stripes.lock(from, to).await;
-        breakdown.charge(self.context.id, TimeKind::Waiting, self.context.shared.sim.now());
+        breakdown.waited(self.context.id, self.context.shared.sim.now());
         Some(held)
     }
 
@@ -135,7 +135,7 @@ impl<'m> Array<'m> {
         let (from, to) = parity.changed(request);
         let rows = (to.div_ceil(PAGE) - from / PAGE).min(pool.capacity());
         pool.take(rows).await;
-        breakdown.charge(self.context.id, TimeKind::Waiting, self.context.shared.sim.now());
+        breakdown.waited(self.context.id, self.context.shared.sim.now());
         rows
     }
 
@@ -149,10 +149,10 @@ impl<'m> Array<'m> {
         let ((first, last), unit) = (self.plan.layout.stripes_of(request.work), self.plan.layout.unit());
         let written = (first * unit, (last + 1) * unit);
         bitmap.begin(self, written).await;
-        breakdown.charge(self.context.id, TimeKind::Waiting, self.context.shared.sim.now());
+        breakdown.waited(self.context.id, self.context.shared.sim.now());
         self.serve_attempts(request, breakdown).await;
         bitmap.thread().await;
-        breakdown.charge(self.context.id, TimeKind::Waiting, self.context.shared.sim.now());
+        breakdown.waited(self.context.id, self.context.shared.sim.now());
         bitmap.end(written);
     }
 
@@ -178,7 +178,7 @@ impl<'m> Array<'m> {
         }
         if let Some(bitmap) = self.bitmap.as_ref().filter(|_| request.work.op != Op::Read) {
             bitmap.thread().await;
-            breakdown.charge(self.context.id, TimeKind::Waiting, self.context.shared.sim.now());
+            breakdown.waited(self.context.id, self.context.shared.sim.now());
         }
         if request.work.op == Op::Write {
             self.compute(computed, request, breakdown).await;

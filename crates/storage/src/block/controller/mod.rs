@@ -10,10 +10,10 @@ mod spec;
 
 use headrace_kernel::Resource;
 use headrace_units::Nanos;
-use headrace_work::{Block, Breakdown, Op, Request, TimeKind};
+use headrace_work::{Block, Breakdown, Op, Request};
 
 use crate::block::array::cache::Memory;
-use crate::core::component::{Component, Plan, Probe};
+use crate::core::component::{Component, Plan};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::meter::{Activity, ByCause, Meter};
 use crate::core::work::Serve;
@@ -90,13 +90,13 @@ impl<'m> Controller<'m> {
         }
         let sim = self.context.shared.sim;
         let _processor = self.processors.acquire(()).await;
-        breakdown.charge(self.context.id, TimeKind::Waiting, sim.now());
+        breakdown.waited(self.context.id, sim.now());
         self.by_cause.during(request.cause, sim, sim.delay(time)).await;
-        breakdown.charge(self.context.id, TimeKind::Service, sim.now());
+        breakdown.served(self.context.id, sim.now());
     }
 }
 
-impl Probe for Controller<'_> {
+impl<'m> Component<'m> for Controller<'m> {
     fn activity(&self, now: Nanos) -> Option<Activity> {
         let activity = Activity::of(self.processors.servers(), &self.processors.usage(), now);
         Some(self.by_cause.of(activity, now))
@@ -108,8 +108,6 @@ impl Probe for Controller<'_> {
         }
     }
 }
-
-impl<'m> Component<'m> for Controller<'m> {}
 
 impl<'m> Serve<'m, Block> for Controller<'m> {
     /// A host's command: what it takes a processor, by itself and for its data.

@@ -29,10 +29,10 @@ use std::rc::Rc;
 
 use headrace_kernel::{Resource, RngStream, Round};
 use headrace_units::{Fraction, Nanos};
-use headrace_work::{Block, Breakdown, Cause, Request, TimeKind};
+use headrace_work::{Block, Breakdown, Cause, Request};
 
 use crate::block::array::OverPath;
-use crate::core::component::{Component, InOrder, Plan, Probe, Spec};
+use crate::core::component::{Component, InOrder, Plan, Spec};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::{Lowering, Resolved};
 use crate::core::meter::{Activity, ByCause, Meter};
@@ -217,8 +217,8 @@ impl<'m> Disk<'m> {
 
     #[inline]
     fn charge(&self, breakdown: &mut Breakdown, began: Nanos, ended: Nanos) {
-        breakdown.charge(self.context.id, TimeKind::Waiting, began);
-        breakdown.charge(self.context.id, TimeKind::Service, ended);
+        breakdown.waited(self.context.id, began);
+        breakdown.served(self.context.id, ended);
     }
 
     /// Has the disk, free now, do what is asked, and waits until it takes the next command. Returns when this one is completed. A command
@@ -259,7 +259,7 @@ impl<'m> Disk<'m> {
     ) -> Nanos {
         let sim = self.context.shared.sim;
         let _held = arm.acquire(()).await;
-        breakdown.charge(self.context.id, TimeKind::Waiting, sim.now());
+        breakdown.waited(self.context.id, sim.now());
         self.by_cause.begin(request.cause, sim);
         let done = self.work_until_ready(request).await;
         self.by_cause.end(request.cause, sim);
@@ -276,20 +276,20 @@ impl<'m> Disk<'m> {
     ) -> Nanos {
         let (sim, Choosing { arm, batches }) = (self.context.shared.sim, commands);
         let held = arm.acquire(QueuedCommand::of(request)).await;
-        breakdown.charge(self.context.id, TimeKind::Waiting, sim.now());
+        breakdown.waited(self.context.id, sim.now());
         self.by_cause.begin(request.cause, sim);
         let done = self.work_until_ready(request).await;
         self.by_cause.end(request.cause, sim);
         let others = arm.usage().queue.value() > 0;
         drop(held);
         batches.one_done(others).await;
-        breakdown.charge(self.context.id, TimeKind::Service, sim.now().min(done));
-        breakdown.charge(self.context.id, TimeKind::Blocked, sim.now());
+        breakdown.served(self.context.id, sim.now().min(done));
+        breakdown.blocked(self.context.id, sim.now());
         done
     }
 }
 
-impl Probe for Disk<'_> {
+impl<'m> Component<'m> for Disk<'m> {
     fn activity(&self, now: Nanos) -> Option<Activity> {
         let arm = match &self.arm {
             Arm::InOrder(arm) => Activity::of(1, &arm.usage(), now),
@@ -316,8 +316,6 @@ impl Probe for Disk<'_> {
     }
 }
 
-impl<'m> Component<'m> for Disk<'m> {}
-
 impl<'m> Serve<'m, Block> for Disk<'m> {
     async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         let sim = self.context.shared.sim;
@@ -326,7 +324,7 @@ impl<'m> Serve<'m, Block> for Disk<'m> {
             Arm::Choosing(commands) => self.chosen(commands, request, breakdown).await,
         };
         sim.until(done).await;
-        breakdown.charge(self.context.id, TimeKind::Service, sim.now());
+        breakdown.served(self.context.id, sim.now());
     }
 }
 

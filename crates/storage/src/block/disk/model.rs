@@ -19,6 +19,15 @@ impl DiskPlan {
     fn caches(&self) -> bool {
         self.spec.positioning == Positioning::Mechanical && self.numbers.cache.is_some()
     }
+
+    /// Returns the distribution of the service time of a load's requests, in ms.
+    fn held(&self, view: View, load: &Load) -> Result<Distribution, String> {
+        self.service(view, load.kinds[0].1, load.kinds[0].2)?;
+        if self.is_addressed() && !load.uniform {
+            return Err(format!("every address is equally likely: those of `{}` are not", load.stream));
+        }
+        load.mixed(|op, bytes| self.service(view, op, bytes))
+    }
 }
 
 impl DiskPlan {
@@ -67,32 +76,16 @@ impl Theory for DiskPlan {
     }
 
     fn model(&self, view: View, load: &Load) -> Result<Model, String> {
-        let addressed = self.is_addressed();
-        self.service(view, load.kinds[0].1, load.kinds[0].2)?;
-        if addressed && !load.uniform {
-            return Err(format!("every address is equally likely: those of `{}` are not", load.stream));
-        }
-        let distributions =
-            load.kinds.iter().map(|(p, op, bytes)| Ok((*p, self.service(view, *op, *bytes)?)));
-        let distribution = Distribution::mixed(distributions.collect::<Result<_, String>>()?);
-        Ok(Model::Single {
-            distribution,
-            share: 1.0,
-            formula: "M/G/1",
-            mild: addressed.then_some(INDEPENDENT),
-        })
+        let mild = self.is_addressed().then_some(INDEPENDENT);
+        Ok(Model::Single { distribution: self.held(view, load)?, share: 1.0, formula: "M/G/1", mild })
     }
 
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
         if self.spec.positioning == Positioning::Mechanical {
             return self.as_sampled(view, load);
         }
-        match self.model(view, load)? {
-            Model::Single { distribution, mild, .. } => {
-                Ok(vec![Demand { mild, ..Demand::one(view.id(), ServiceKind::SINGLE, distribution) }])
-            }
-            Model::Forked { .. } | Model::Busy { .. } => unreachable!("a disk is one server"),
-        }
+        let mild = self.is_addressed().then_some(INDEPENDENT);
+        Ok(vec![Demand { mild, ..Demand::one(view.id(), ServiceKind::SINGLE, self.held(view, load)?) }])
     }
 
     fn in_order(&self, view: View, _: &Load) -> Result<(), String> {

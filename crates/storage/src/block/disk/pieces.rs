@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use headrace_units::Nanos;
-use headrace_work::{Block, Breakdown, Op, Request, TimeKind};
+use headrace_work::{Block, Breakdown, Op, Request};
 
 use super::drive::{Drive, Served, WriteInTransit};
 use super::queue::QueuedCommand;
@@ -41,7 +41,7 @@ impl<'m> Pieces<'_, 'm> {
             Arm::Choosing(commands) => (None, Some(commands.arm.acquire(QueuedCommand::of(request)).await)),
         };
         let sim = disk.context.shared.sim;
-        breakdown.charge(disk.context.id, TimeKind::Waiting, sim.now());
+        breakdown.waited(disk.context.id, sim.now());
         let begun = sim.now();
         let destaged = self.destaged(begun);
         self.drive.borrow_mut().begin_pieces(begun);
@@ -142,7 +142,7 @@ impl<'m> Pieces<'_, 'm> {
     }
 
     fn charge(&self, breakdown: &mut Breakdown) {
-        breakdown.charge(self.disk.context.id, TimeKind::Service, self.disk.context.shared.sim.now());
+        breakdown.served(self.disk.context.id, self.disk.context.shared.sim.now());
     }
 }
 

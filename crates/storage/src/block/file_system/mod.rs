@@ -10,9 +10,9 @@ use std::pin::Pin;
 
 use headrace_kernel::{Round, Sim, WorkerPool};
 use headrace_units::{Bytes, Nanos};
-use headrace_work::{Block, Breakdown, Op, Request, TimeKind};
+use headrace_work::{Block, Breakdown, Op, Request};
 
-use crate::core::component::{Component, Plan, Probe, Theory};
+use crate::core::component::{Component, Plan, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::View;
 use crate::core::meter::{Balance, Meter, add};
@@ -254,7 +254,7 @@ impl<'m> FileSystem<'m> {
             self.written_back.wait().await;
             self.throttled.set(self.throttled.get() - 1);
         }
-        breakdown.charge(self.context.id, TimeKind::Blocked, self.sim.now());
+        breakdown.blocked(self.context.id, self.sim.now());
     }
 
     /// Waits until all that is dirty now is on the volume.
@@ -265,11 +265,11 @@ impl<'m> FileSystem<'m> {
             self.written_back.wait().await;
         }
         self.syncing.set(self.syncing.get() - 1);
-        breakdown.charge(self.context.id, TimeKind::Blocked, self.sim.now());
+        breakdown.blocked(self.context.id, self.sim.now());
     }
 }
 
-impl Probe for FileSystem<'_> {
+impl<'m> Component<'m> for FileSystem<'m> {
     fn balance(&self) -> Option<Balance> {
         let block = self.block();
         let in_flight = self.in_flight.get() as u64;
@@ -291,9 +291,7 @@ impl Probe for FileSystem<'_> {
         put("calls", Meter::Count(self.counts.calls.get()));
         put("read_hit_ratio", Meter::Share(self.counts.hits.get(), self.counts.reads.get()));
     }
-}
 
-impl<'m> Component<'m> for FileSystem<'m> {
     fn begin(&'m self) {
         self.pools.get_or_init(|| Crews {
             writers: WorkerPool::new(self.sim, move |()| self.work()),
@@ -309,7 +307,7 @@ impl<'m> Serve<'m, Block> for FileSystem<'m> {
         let direct = self.plan.is_direct(request.work.bytes);
         let time = if direct { self.plan.spec.call } else { self.plan.call(request.work.bytes) };
         self.sim.delay(time).await;
-        breakdown.charge(self.context.id, TimeKind::Service, self.sim.now());
+        breakdown.served(self.context.id, self.sim.now());
         match request.work.op {
             _ if direct => self.ask_volume(request, breakdown).await,
             Op::Read => self.read(request, breakdown).await,

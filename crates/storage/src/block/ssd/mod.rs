@@ -22,9 +22,9 @@ use std::cell::{Cell, RefCell};
 
 use headrace_kernel::{Pool, Sim};
 use headrace_units::Nanos;
-use headrace_work::{Block, Breakdown, Cause, Op, Request, TimeKind};
+use headrace_work::{Block, Breakdown, Cause, Op, Request};
 
-use crate::core::component::{Component, Plan, Probe};
+use crate::core::component::{Component, Plan};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::meter::{Activity, Balance, Meter};
 use crate::core::work::Serve;
@@ -147,9 +147,9 @@ impl<'m> Ssd<'m> {
             self.buffer.reserve().await;
             self.take(logical);
         }
-        breakdown.charge(self.context.id, TimeKind::Waiting, self.sim.now());
+        breakdown.waited(self.context.id, self.sim.now());
         self.sim.delay(self.plan.latency(Op::Write)).await;
-        breakdown.charge(self.context.id, TimeKind::Service, self.sim.now());
+        breakdown.served(self.context.id, self.sim.now());
     }
 
     /// Forgets the pages that lie wholly in the range. Those that are still in the buffer go to flash all the same.
@@ -161,7 +161,7 @@ impl<'m> Ssd<'m> {
         self.discarded.set(self.discarded.get() + pages.len() as u64);
         self.with_ftl(|ftl| pages.by_ref().for_each(|logical| ftl.discard(logical)));
         self.sim.delay(self.plan.latency(block.op)).await;
-        breakdown.charge(self.context.id, TimeKind::Service, self.sim.now());
+        breakdown.served(self.context.id, self.sim.now());
     }
 
     /// Reads the pages that a write covers in part, where they are on flash.
@@ -219,7 +219,7 @@ impl<'m> Ssd<'m> {
     }
 }
 
-impl Probe for Ssd<'_> {
+impl<'m> Component<'m> for Ssd<'m> {
     fn activity(&self, now: Nanos) -> Option<Activity> {
         Some(self.flash.borrow().activity(now))
     }
@@ -262,9 +262,7 @@ impl Probe for Ssd<'_> {
         });
         fresh.into_iter().chain(early).collect()
     }
-}
 
-impl<'m> Component<'m> for Ssd<'m> {
     fn begin(&'m self) {
         for die in 0..self.plan.numbers.flash.dies.get() {
             self.sim.spawn(self.drain(die));
@@ -278,7 +276,7 @@ impl<'m> Serve<'m, Block> for Ssd<'m> {
             self.context.shared.divides(request.work.bytes / PAGE).await;
         }
         self.tags.take(1).await;
-        breakdown.charge(self.context.id, TimeKind::Waiting, self.sim.now());
+        breakdown.waited(self.context.id, self.sim.now());
         match request.work.op {
             Op::Read => {
                 self.reads.set(self.reads.get() + 1);

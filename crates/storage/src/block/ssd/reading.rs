@@ -1,7 +1,7 @@
 //! Reads of a drive: what lies on flash, and how it comes to the host.
 
 use headrace_units::Nanos;
-use headrace_work::{Block, Breakdown, Op, Request, TimeKind};
+use headrace_work::{Block, Breakdown, Op, Request};
 
 use super::Ssd;
 use super::flash::Row;
@@ -96,7 +96,7 @@ impl<'m> Ssd<'m> {
             self.port(Op::Read).pass(request, breakdown);
         }
         self.sim.until(here.max(breakdown.until())).await;
-        breakdown.charge(self.context.id, TimeKind::Waiting, self.sim.now());
+        breakdown.waited(self.context.id, self.sim.now());
     }
 
     /// Reads rows on their dies for a request that comes at `came`; returns the time at which each is in a register, in that order.
@@ -125,7 +125,7 @@ impl<'m> Ssd<'m> {
         let flash = row.map_or(Nanos::ZERO, |row| self.flash.borrow().least(row));
         let (now, least) = (self.sim.now(), self.plan.latency(Op::Read) + flash);
         let waited = (now - breakdown.until()).0.saturating_sub(least.0);
-        breakdown.charge(self.context.id, TimeKind::Waiting, breakdown.until() + Nanos(waited));
-        breakdown.charge(self.context.id, TimeKind::Service, now);
+        breakdown.waited(self.context.id, breakdown.until() + Nanos(waited));
+        breakdown.served(self.context.id, now);
     }
 }

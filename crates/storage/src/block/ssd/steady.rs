@@ -42,8 +42,8 @@ impl Past {
         if self.overwritten == 0.0 {
             return self.overwrite(is_interrupted);
         }
-        if let Some(known) = self.theory() {
-            return Ftl::clone(&known);
+        if let Some(kept) = self.kept() {
+            return Ftl::clone(&kept);
         }
         let state = self.overwrite(is_interrupted);
         if self.geometry.pages() <= MOST_PAGES && !is_interrupted() {
@@ -52,7 +52,7 @@ impl Past {
         state
     }
 
-    fn theory(&self) -> Option<Arc<Ftl>> {
+    fn kept(&self) -> Option<Arc<Ftl>> {
         let mut last = LAST.lock().expect("nobody panics with it");
         let at = last.iter().position(|(past, _)| past == self)?;
         let found = last.remove(at)?;
@@ -125,7 +125,7 @@ mod tests {
         for _ in 0..3 {
             assert_eq!(works(past().state(&|| false)), fresh);
         }
-        assert!(past().theory().is_some());
+        assert!(past().kept().is_some());
         let longer = Past { overwritten: 3.0, ..past() };
         assert_ne!(works(longer.state(&|| false)), fresh);
     }

@@ -11,9 +11,9 @@ use std::fmt::Debug;
 
 use headrace_kernel::{Discipline, Locks, Resource};
 use headrace_units::Nanos;
-use headrace_work::{Block, Breakdown, Op, Request, TimeKind};
+use headrace_work::{Block, Breakdown, Op, Request};
 
-use crate::core::component::{Component, Plan, Probe};
+use crate::core::component::{Component, Plan};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::View;
 use crate::core::meter::{Activity, Meter};
@@ -202,14 +202,14 @@ impl<'m, C: Channel> Tenancies<'m, C> {
         let _lane = self.lanes.acquire(self.access.key(&turn)).await;
         let way = self.access.begin(&turn);
         self.held.set(self.held.get() + 1);
-        breakdown.charge(self.context.id, TimeKind::Waiting, sim.now());
+        breakdown.waited(self.context.id, sim.now());
         let tenancy = self.channel.tenancy_ns(self.ports.get(), way, &turn);
         sim.delay(Nanos(tenancy.round() as u64)).await;
-        breakdown.charge(self.context.id, TimeKind::Service, sim.now());
+        breakdown.served(self.context.id, sim.now());
     }
 }
 
-impl<C: Channel> Probe for Tenancies<'_, C> {
+impl<'m, C: Channel> Component<'m> for Tenancies<'m, C> {
     fn activity(&self, now: Nanos) -> Option<Activity> {
         Some(Activity::of(self.lanes.servers(), &self.lanes.usage(), now))
     }
@@ -218,9 +218,7 @@ impl<C: Channel> Probe for Tenancies<'_, C> {
         put("tenancies", Meter::Count(self.held.get()));
         self.access.meters(put);
     }
-}
 
-impl<'m, C: Channel> Component<'m> for Tenancies<'m, C> {
     fn attach(&self, ports: u32) -> Option<u32> {
         let first = self.ports.get();
         self.ports.set(first + ports);

@@ -10,9 +10,9 @@ use std::rc::Rc;
 
 use headrace_kernel::{Pool, Sim, WorkerPool};
 use headrace_units::Nanos;
-use headrace_work::{Block, Breakdown, NodeId, Request, TimeKind};
+use headrace_work::{Block, Breakdown, NodeId, Request};
 
-use crate::core::component::{Component, Plan, Probe};
+use crate::core::component::{Component, Plan};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::meter::{Activity, Meter};
 use crate::core::theory::Phase;
@@ -280,7 +280,7 @@ impl<'m> Route<'m> {
         let Some(journey) = self.journey(way, request, self.patience(way, *slow)).await else {
             slow.add(way);
             self.sent_again.set(self.sent_again.get() + 1);
-            breakdown.charge(self.server, TimeKind::Blocked, self.sim.now());
+            breakdown.blocked(self.server, self.sim.now());
             return true;
         };
         breakdown.follow(&journey);
@@ -292,7 +292,7 @@ impl<'m> Route<'m> {
     }
 }
 
-impl Probe for Route<'_> {
+impl<'m> Component<'m> for Route<'m> {
     /// Its places, where the number of requests outstanding is limited.
     fn activity(&self, now: Nanos) -> Option<Activity> {
         self.room.as_ref().map(|room| Activity::of_places(room, now))
@@ -305,13 +305,11 @@ impl Probe for Route<'_> {
     }
 }
 
-impl<'m> Component<'m> for Route<'m> {}
-
 impl<'m> Serve<'m, Block> for Route<'m> {
     async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         if let Some(room) = &self.room {
             room.take(1).await;
-            breakdown.charge(self.server, TimeKind::Blocked, self.sim.now());
+            breakdown.blocked(self.server, self.sim.now());
         }
         let mut slow = Slow::default();
         while self.goes_again(request, &mut slow, breakdown).await {}

@@ -9,9 +9,9 @@ use std::collections::VecDeque;
 use headrace_analytic::Distribution;
 use headrace_kernel::{Resource, Round, Sim};
 use headrace_units::{Bytes, Nanos, PerSecond};
-use headrace_work::{Breakdown, Op, Request, TimeKind};
+use headrace_work::{Breakdown, Op, Request};
 
-use crate::core::component::{Component, Plan, Probe, Theory};
+use crate::core::component::{Component, Plan, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::View;
 use crate::core::meter::{Activity, Meter};
@@ -143,8 +143,8 @@ impl<'m> Server<'m> {
         }
         let time = self.contended(time);
         self.cores.serve(time).await;
-        breakdown.charge(self.context.id, TimeKind::Waiting, self.sim.now() - time);
-        breakdown.charge(self.context.id, TimeKind::Service, self.sim.now());
+        breakdown.waited(self.context.id, self.sim.now() - time);
+        breakdown.served(self.context.id, self.sim.now());
     }
 
     /// Returns a time lengthened by contention while all cores work. A change of contention before its end is ignored.
@@ -203,7 +203,7 @@ impl<'m> Server<'m> {
             Some(coalescing) => self.held_back(coalescing).await,
             None => true,
         };
-        breakdown.charge(self.context.id, TimeKind::Blocked, self.sim.now());
+        breakdown.blocked(self.context.id, self.sim.now());
         let mut time = self.plan.time_for(phase, block.op, block.bytes);
         if interrupts {
             self.interrupts.set(self.interrupts.get() + 1);
@@ -216,7 +216,7 @@ impl<'m> Server<'m> {
     }
 }
 
-impl Probe for Server<'_> {
+impl<'m> Component<'m> for Server<'m> {
     fn activity(&self, now: Nanos) -> Option<Activity> {
         Some(Activity::of(self.cores.servers(), &self.cores.usage(), now))
     }
@@ -224,9 +224,7 @@ impl Probe for Server<'_> {
     fn meters(&self, _: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
         put("interrupts", Meter::Count(self.interrupts.get()));
     }
-}
 
-impl<'m> Component<'m> for Server<'m> {
     fn begin(&'m self) {
         self.threads.begin(self);
     }

@@ -4,7 +4,7 @@ use std::cell::{Cell, OnceCell};
 
 use headrace_kernel::{Resource, Round, Sim, WorkerPool};
 use headrace_units::Nanos;
-use headrace_work::{Breakdown, TimeKind};
+use headrace_work::Breakdown;
 
 use super::Server;
 
@@ -83,9 +83,9 @@ impl<'m> Server<'m> {
     pub(super) async fn work_of(&'m self, thread: &'m Thread<'m>, time: Nanos, breakdown: &mut Breakdown) {
         let turn = thread.turn.acquire(()).await;
         self.rouse(thread).await;
-        breakdown.charge(self.context.id, TimeKind::Waiting, self.sim.now());
+        breakdown.waited(self.context.id, self.sim.now());
         self.sim.delay(self.contended(time)).await;
-        breakdown.charge(self.context.id, TimeKind::Service, self.sim.now());
+        breakdown.served(self.context.id, self.sim.now());
         drop(turn);
         thread.done.end();
     }

@@ -8,9 +8,9 @@ mod spec;
 
 use headrace_analytic::Distribution;
 use headrace_units::Nanos;
-use headrace_work::{Block, Breakdown, Op, Request, TimeKind};
+use headrace_work::{Block, Breakdown, Op, Request};
 
-use crate::core::component::{Component, Plan, Probe, Theory};
+use crate::core::component::{Component, Plan, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::View;
 use crate::core::theory::Phase;
@@ -118,8 +118,6 @@ impl Plan for SwitchPlan {
     }
 }
 
-impl Probe for Switch<'_> {}
-
 impl<'m> Switch<'m> {
     /// Returns true if the ports of two neighbours are up in both directions: an answer takes the other one.
     pub(crate) fn connects(&self, initiator: u32, target: u32) -> bool {
@@ -168,7 +166,7 @@ impl<'m> Switch<'m> {
         self.nodes[*out].pass(data, breakdown);
         let arrived = (breakdown.until() + port.behind_head(data.work)).max(whole + port.wire.delay());
         if !ends.to_switch {
-            breakdown.charge(self.context.id, TimeKind::Service, arrived);
+            breakdown.served(self.context.id, arrived);
         }
         arrived
     }
@@ -185,7 +183,7 @@ impl<'m> Serve<'m, PathTransfer> for Switch<'m> {
             Inside::Direct(wire) => {
                 let time = latency + SwitchPlan::direct_time(wire, phase, data.work);
                 sim.delay(time).await;
-                breakdown.charge(id, TimeKind::Service, sim.now());
+                breakdown.served(id, sim.now());
                 return sim.now();
             }
             Inside::Queued(ports) => ports,
@@ -197,7 +195,7 @@ impl<'m> Serve<'m, PathTransfer> for Switch<'m> {
         }
         let (enter, leave) = phase.through(initiator, target);
         let whole = self.enters(&ports[enter], request, &data, breakdown);
-        breakdown.charge(id, TimeKind::Service, breakdown.until() + latency);
+        breakdown.served(id, breakdown.until() + latency);
         sim.until(breakdown.until()).await;
         let arrived = self.leaves(&ports[leave], whole + latency, &data, breakdown);
         sim.until(breakdown.until()).await;

@@ -235,7 +235,7 @@ impl<'m> ArrayCache<'m> {
         level.down(self.now(), before.saturating_sub(held));
     }
 
-    /// See [`Probe::balance`](crate::Probe::balance).
+    /// See [`Component::balance`](crate::Component::balance).
     pub fn balance(&self) -> Balance {
         let (contents, counts) = (self.contents.borrow(), &self.counts);
         Balance {
@@ -248,7 +248,7 @@ impl<'m> ArrayCache<'m> {
         }
     }
 
-    /// See [`Probe::meters`](crate::Probe::meters).
+    /// See [`Component::meters`](crate::Component::meters).
     pub fn meters(&self, now: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
         let counts = &self.counts;
         put("read_hit_ratio", Meter::Share(counts.found.get(), counts.read.get()));

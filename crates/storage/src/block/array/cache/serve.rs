@@ -1,6 +1,6 @@
 //! Service of a host's request by a cache.
 
-use headrace_work::{Block, Breakdown, Op, Request, TimeKind};
+use headrace_work::{Block, Breakdown, Op, Request};
 
 use super::{ArrayCache, ByteSpan};
 use crate::block::array::Array;
@@ -44,7 +44,7 @@ impl<'m> ArrayCache<'m> {
             array.context.shared.breathe((left.from - written.from) / self.plan.stripe).await;
             let piece = left.first(self.piece(front), self.plan.stripe);
             self.take(piece.bytes()).await;
-            breakdown.charge(self.context.id, TimeKind::Blocked, self.now());
+            breakdown.blocked(self.context.id, self.now());
             front.exchange(piece.bytes(), request, breakdown).await;
             front.mirror(piece.bytes(), request, breakdown).await;
             self.hold(piece);
@@ -120,7 +120,7 @@ impl<'m> ArrayCache<'m> {
                 DataPlace::Nowhere => return false,
                 DataPlace::Coming => self.progress.wait().await,
             }
-            breakdown.charge(self.context.id, TimeKind::Waiting, self.now());
+            breakdown.waited(self.context.id, self.now());
         }
     }
 

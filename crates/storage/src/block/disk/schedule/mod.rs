@@ -1,11 +1,5 @@
 //! Schedulers: which of the commands that wait for the platter a drive serves next. One policy, one file.
 
-mod clook;
-mod fcfs;
-mod look;
-mod sptf;
-mod sstf;
-
 use headrace_units::{Fraction, Nanos};
 use headrace_work::Block;
 use schemars::JsonSchema;
@@ -13,27 +7,71 @@ use serde::{Deserialize, Serialize};
 
 use super::layout::Track;
 
-/// Scheduling policy of a drive.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Scheduling {
-    /// First come, first served.
-    #[default]
-    Fcfs,
-    /// The nearest cylinder (shortest seek time first).
-    Sstf,
-    /// The nearest in the direction of travel; if there is none, the arm reverses.
-    Look,
-    /// The nearest further in; if there is none, the outermost (circular LOOK).
-    CLook,
-    /// The one whose data reaches the head soonest (shortest positioning time first).
-    Sptf,
-    /// Shortest positioning time first, with preference for requests that have waited long.
-    AgedSptf {
-        /// Reduction of the estimated positioning time per unit of waiting time.
-        #[schemars(range(min = 0.0, max = 1000.0))]
-        weight: f64,
-    },
+/// What a policy chooses from.
+struct Choice<'a, P> {
+    /// Commands in order of arrival.
+    held: &'a [Waiting],
+    /// Track of the arm.
+    arm: Track,
+    now: Nanos,
+    /// Returns the time until the data of a command is under the head, in ns.
+    positioning: P,
+    /// True if the arm moves inwards.
+    inwards: &'a mut bool,
+}
+
+/// Declares the policies: their modules, what a user may write, and the index of the command that each chooses.
+macro_rules! policies {
+    ($choice:ident; $($module:ident {$(
+        $(#[$doc:meta])* $kind:ident $({$($(#[$field_doc:meta])* $field:ident: $type:ty),+})? = $next:expr,
+    )+})+) => {
+        $(mod $module;)+
+
+        /// Scheduling policy of a drive.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "snake_case", deny_unknown_fields)]
+        pub enum Scheduling {
+            $($($(#[$doc])* $kind $({$($(#[$field_doc])* $field: $type),+})?,)+)+
+        }
+
+        impl Scheduling {
+            fn next(self, $choice: Choice<impl Fn(&Waiting) -> f64>) -> usize {
+                match self {
+                    $($(Self::$kind $({$($field),+})? => $next,)+)+
+                }
+            }
+        }
+    };
+}
+
+policies! { choice;
+    fcfs {
+        /// First come, first served.
+        #[default]
+        Fcfs = fcfs::next(),
+    }
+    sstf {
+        /// The nearest cylinder (shortest seek time first).
+        Sstf = sstf::next(choice.held, choice.arm),
+    }
+    look {
+        /// The nearest in the direction of travel; if there is none, the arm reverses.
+        Look = look::next(choice.held, choice.arm, choice.inwards),
+    }
+    clook {
+        /// The nearest further in; if there is none, the outermost (circular LOOK).
+        CLook = clook::next(choice.held, choice.arm),
+    }
+    sptf {
+        /// The one whose data reaches the head soonest (shortest positioning time first).
+        Sptf = sptf::next(choice.held, choice.positioning, choice.now, 0.0),
+        /// Shortest positioning time first, with preference for requests that have waited long.
+        AgedSptf {
+            /// Reduction of the estimated positioning time per unit of waiting time.
+            #[schemars(range(min = 0.0, max = 1000.0))]
+            weight: f64
+        } = sptf::next(choice.held, choice.positioning, choice.now, weight),
+    }
 }
 
 /// The command queue of a drive.
@@ -122,17 +160,10 @@ impl Chooser {
         now: Nanos,
         positioning: impl Fn(&Waiting) -> f64,
     ) -> usize {
-        match self.scheduling {
-            _ if held.len() == 1 || now.0.saturating_sub(held[0].since.0) > self.longest_wait.0 => {
-                fcfs::next()
-            }
-            Scheduling::Fcfs => fcfs::next(),
-            Scheduling::Sstf => sstf::next(held, arm),
-            Scheduling::Look => look::next(held, arm, &mut self.inwards),
-            Scheduling::CLook => clook::next(held, arm),
-            Scheduling::Sptf => sptf::next(held, positioning, now, 0.0),
-            Scheduling::AgedSptf { weight } => sptf::next(held, positioning, now, weight),
+        if held.len() == 1 || now.0.saturating_sub(held[0].since.0) > self.longest_wait.0 {
+            return fcfs::next();
         }
+        self.scheduling.next(Choice { held, arm, now, positioning, inwards: &mut self.inwards })
     }
 }
 
