@@ -92,7 +92,7 @@ def test_the_resolved_scenario_runs_again_with_the_same_results(headrace: Run, t
 def test_the_schema_is_the_same_from_everywhere(headrace: Run) -> None:
     schema = json.loads(headrace("schema").stdout)
     assert schema["title"] == "ScenarioSpec"
-    assert set(schema["properties"]) == {"parts", "system", "workload", "faults", "objectives", "run"}
+    assert set(schema["properties"]) == {"parts", "system", "workload", "faults", "objectives", "uncertain", "run"}
     assert json.loads(headrace("schema", "--json").stdout) == schema
     assert package.schema() == schema
 

@@ -173,6 +173,36 @@ def test_a_parameter_of_which_nothing_is_seen_is_named() -> None:
     assert float(told["system.drive.service"].split()[0]) == pytest.approx(200_000, rel=0.01)
 
 
+def test_what_is_not_determined_keeps_its_prior_and_widens_predictions() -> None:
+    # With one request at a time the bus shows only together with the drive; the file says what is known of it.
+    bus = DRIVE.replace("system: {", "system: {idle: {type: link, rate: 100 MB/s}, ")
+    vary = ["system.idle.rate=50 MB/s..200 MB/s", "system.drive.service=100 us..400 us"]
+    found = fitting.fit(Scenario(bus), measured_of(bus, DEPTHS), vary, requests=1000, cross_validate=False)
+    idle, service = found["parameters"]
+    assert (idle["determined"], service["determined"]) == (False, True)
+    assert idle["was"] == idle["is"]
+    assert idle["interval"] == ["50000000 B/s", "2e+08 B/s"]
+    assert found["scenario"]["uncertain"]["system.idle.rate"] == "50000000 B/s..2e+08 B/s"
+    assert any("keeps its value in the scenario" in warning for warning in found["warnings"])
+
+
+def test_predictions_have_the_interval_that_uncertain_values_give_them() -> None:
+    # The rate of a closed loop on one server is one over its service: the same interval, the other way round.
+    text = DRIVE.replace("servers: 4, ", "") + "uncertain: {system.drive.service: 100 us..400 us}\n"
+    [row] = comparison.compare(Scenario(text), Measurement([point(iodepth=1)]), requests=500)["rows"]
+    low, high = row["band"]["iops"]
+    assert low == pytest.approx(2500, rel=0.1)
+    assert high == pytest.approx(10_000, rel=0.1)
+    certain = comparison.compare(Scenario(DRIVE), Measurement([point(iodepth=1)]), requests=500)
+    assert certain["rows"][0]["band"] is None
+
+
+def test_an_uncertain_value_that_the_scenario_does_not_have_is_refused() -> None:
+    text = DRIVE + "uncertain: {system.drive.servise: 100 us..400 us}\n"
+    with pytest.raises(ScenarioError, match="servise"):
+        comparison.compare(Scenario(text), Measurement([point(iodepth=1)]), requests=500)
+
+
 def test_a_bound_in_the_way_is_named() -> None:
     vary = ["system.drive.service=250 us..400 us"]
     found = fitting.fit(Scenario(DRIVE), measured_of(DRIVE, DEPTHS), vary, requests=1000)

@@ -22,6 +22,8 @@ class ScenarioSpec(TypedDict):
     """Components that fail during the run."""
     objectives: NotRequired[dict[str, str]]
     """Shares of requests that are to be answered in time, by stream or operation: `users: 99 % within 20 ms`. Several are joined by `and`: `recall: 50 % within 2 min and 99 % within 10 min`. An operation (`reads`, `writes`, `get`, `recall` …) is that of the only stream that has it; of others, write `stream.operation`."""
+    uncertain: NotRequired[dict[str, str]]
+    """Values that are known only approximately, by path, with their 95 % intervals: `system.host.submit: 5 us..12 us`. A run takes the value at the path; `headrace validate` says how far its predictions vary with them. `headrace calibrate scenario` writes them."""
     run: NotRequired[RunSpec]
     """Length of the run, seed, and warm-up."""
 
@@ -1662,7 +1664,7 @@ class TraceFormatCsv(TypedDict):
 
     csv: CsvColumns
 
-TraceFormat: TypeAlias = "Literal['validate'] | Literal['ascii'] | Literal['msr'] | Literal['spc'] | Literal['blkparse'] | Literal['blkparse_queued'] | Literal['fio_latency'] | Literal['fio_bandwidth'] | Literal['headrace'] | TraceFormatCsv"
+TraceFormat: TypeAlias = "Literal['fio_bandwidth'] | Literal['fio_latency'] | Literal['msr'] | Literal['spc'] | Literal['validate'] | Literal['ascii'] | Literal['blkparse'] | Literal['blkparse_queued'] | Literal['headrace'] | TraceFormatCsv"
 """The format of a trace file."""
 
 class CsvColumns(TypedDict):

@@ -28,6 +28,10 @@ pub struct ScenarioSpec {
     /// only stream that has it; of others, write `stream.operation`.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub objectives: IndexMap<String, String>,
+    /// Values that are known only approximately, by path, with their 95 % intervals: `system.host.submit: 5 us..12 us`. A run takes the
+    /// value at the path; `headrace validate` says how far its predictions vary with them. `headrace calibrate scenario` writes them.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub uncertain: IndexMap<String, String>,
     /// Length of the run, seed, and warm-up.
     #[serde(default)]
     pub run: RunSpec,

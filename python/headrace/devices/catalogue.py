@@ -49,8 +49,8 @@ def kind(name: str, beside: str | Path = ".") -> str:
 def device(name: str, beside: str | Path = ".") -> Json:
     """Return a device: its numbers with origins, zone rates (share of capacity, MB/s), seek curves (cylinders, ms).
 
-    `name` may be words of its name, maker, model and size, such as `exos-x18`, where only one device has them, or the path
-    of a device file. Raises `ScenarioError` where there is none, or its file has mistakes.
+    `name` may be words of its name, maker, model and size, such as `exos-x18`, where only one device has them, or the
+    path of a device file. Raises `ScenarioError` where there is none, or its file has mistakes.
     """
     if is_path(name):
         refuse_endless(Path(name))

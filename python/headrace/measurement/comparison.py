@@ -1,12 +1,10 @@
 """Holds any scenario against any measurement: by how much simulated rates and latencies differ from measured ones."""
 
-import os
 from collections import defaultdict
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from headrace.measurement import loads
+from headrace.measurement import loads, uncertainty
 from headrace.measurement.loads import MEASURES, Load
 from headrace.measurement.points import Measurement, Tell
 from headrace.report import Report
@@ -37,8 +35,13 @@ def compare(
         remarks.append(f"only {name} is simulated: the measurement has no other streams")
     told = tell or (lambda _: None)
     told(f"simulating {len(of)} loads")
-    rows = [row for load, ran in zip(of, all_of(document, scenario.file, name, of, requests), strict=True)
+    rows = [row for load, ran in zip(of, loads.all_of(document, scenario.file, name, of, requests), strict=True)
             for row in rows_of(load, ran)]  # fmt: skip
+    if document.get("uncertain"):
+        told("simulating them with uncertain values")
+    every = uncertainty.bands(scenario, name, of, requests)
+    bands = [None] * len(rows) if every is None else [band for one in every for band in one.values()]
+    rows = [row | {"band": band} for row, band in zip(rows, bands, strict=True)]
     return {
         "scenario": scenario.file,
         "remarks": remarks,
@@ -46,18 +49,6 @@ def compare(
         "sizes": _sizes(rows),
         "rows": rows,
     }
-
-
-def all_of(document: Json, file: str, stream: str, of: list[Load], requests: int) -> list[dict[str, Json]]:
-    """Simulate a scenario under several loads, on all processors.
-
-    Each has a seed of its own: with one for all they would share their luck, and err in the same direction.
-    """
-    made = [loads.under(document, stream, load, requests) for load in of]
-    for at, one in enumerate(made):
-        one["run"]["seed"] = one["run"].get("seed", 1) + at
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(lambda pair: loads.simulated(pair[0], file, pair[1]), zip(made, of, strict=True)))
 
 
 def rows_of(load: Load, ran: dict[str, Json]) -> list[Json]:

@@ -2,22 +2,22 @@
 
 Residuals are ln(simulated / measured), of the rate and of the mean latency of each load. All simulations of a load have
 the same seed, so that they differ by the parameters alone. The search moves parameters between 0 and 1, on a log scale
-where both bounds are above zero.
+where both bounds are above zero. What the measurement does not determine keeps its prior: the value that the scenario
+has, anywhere within the bounds.
 """
 
 import json
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headrace import _core
 from headrace.devices import fitted as rows
 from headrace.errors import refusal
 from headrace.measurement import comparison, loads
 from headrace.measurement.loads import Load
+from headrace.measurement.parameter import Parameter, parameter, place_of
 from headrace.measurement.points import Measurement, Tell
 from headrace.report import Report
 from headrace.reports import comparison as reports
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-# What a quantity can be, with the unit in which it is written back.
-KINDS = {"time": "ns", "size": "B", "data rate": "B/s", "frequency": "/s"}
 FITTED = ("iops", "mean_ms")
 # The step of a derivative, as a share of the range of a parameter; small ones drown in what a simulation draws.
 STEP = 0.01
@@ -43,83 +41,9 @@ FOLD_STEPS = 6
 TOO_CLOSE = 0.95
 # A parameter is not known where its standard error is more than this share of its range.
 TOO_WIDE = 0.25
+# The bounds of a prior are its 95 % interval, so its standard error is this share of its range.
+PRIOR_ERROR = 0.25
 AT_BOUND = 1e-3
-
-
-@dataclass(frozen=True)
-class FittedParameter:
-    """A field of the scenario that is fitted, with its bounds as numbers in `unit`."""
-
-    path: str
-    low: float
-    high: float
-    unit: str
-    was: Any = None
-
-    @property
-    def logarithmic(self) -> bool:
-        """True if the search steps by ratios."""
-        return self.low > 0
-
-    def value(self, at: float) -> float:
-        """Return the value at a place from 0 to 1 between the bounds."""
-        if self.logarithmic:
-            return float(self.low * (self.high / self.low) ** at)
-        return self.low + (self.high - self.low) * at
-
-    def place(self, value: float) -> float:
-        """Return where a value lies between the bounds, from 0 to 1."""
-        if self.logarithmic:
-            return math.log(value / self.low) / math.log(self.high / self.low)
-        return (value - self.low) / (self.high - self.low)
-
-    def slope(self, at: float) -> float:
-        """Return by how much the value changes with the place."""
-        return self.value(at) * math.log(self.high / self.low) if self.logarithmic else self.high - self.low
-
-    def written(self, at: float) -> Any:
-        """Return the value as the scenario has it."""
-        value = self.value(at)
-        if not self.unit:
-            return float(f"{value:.8g}")
-        return f"{round(value)} {self.unit}" if self.unit in {"ns", "B"} else f"{value:.8g} {self.unit}"
-
-
-def parameter(given: str, scenario: Scenario) -> FittedParameter:
-    """Return what `PATH=LOW..HIGH` says, such as `system.drive.service=50 us..500 us`."""
-    path, equals, span = (part.strip() for part in given.partition("="))
-    low, dots, high = (part.strip() for part in span.partition(".."))
-    if not (path and equals and dots and low and high):
-        raise refusal(given, f"`{given}` is not PATH=LOW..HIGH", "write it as system.drive.service=50 us..500 us")
-    ends = _ends(given, low, high)
-    if not ends[0] < ends[1]:
-        raise refusal(given, f"`{given}`: {low} is not below {high}", "give the smaller bound first")
-    was = _value_at(scenario.filled(), path)
-    if isinstance(was, int) and not isinstance(was, bool):
-        told = f"`{path}` is a whole number; least squares needs one that can change a little"
-        raise refusal(given, told, f"try values one by one: headrace validate with {path} set, or headrace optimise")
-    return FittedParameter(path, *ends, was=was)
-
-
-def _ends(given: str, low: str, high: str) -> tuple[float, float, str]:
-    for kind, unit in ({"": ""} | KINDS).items():
-        try:
-            ends = [_core.quantity(kind, text) if kind else float(text) for text in (low, high)]
-        except ValueError:
-            continue
-        if all(math.isfinite(end) for end in ends):
-            return ends[0], ends[1], unit
-    told = f"`{given}`: `{low}` and `{high}` are not two quantities of one kind"
-    raise refusal(given, told, "give both with a unit: times, sizes, data rates, frequencies; or as plain numbers")
-
-
-def _value_at(document: Any, path: str) -> Any:
-    """Return what stands in a document, or None: what has a default may be absent, and `--set` can go deeper."""
-    for step in path.split("."):
-        if not isinstance(document, Mapping) or step not in document:
-            return None
-        document = document[step]
-    return None if isinstance(document, Mapping) else document
 
 
 @dataclass
@@ -128,7 +52,7 @@ class _Problem:
 
     scenario: Scenario
     stream: str
-    parameters: list[FittedParameter]
+    parameters: list[Parameter]
     of: list[Load]
     requests: int
     measures: tuple[str, ...] = FITTED
@@ -143,7 +67,7 @@ class _Problem:
         key = tuple(float(at) for at in places)
         if key not in self.known:
             document = self.with_values(places).filled()
-            self.known[key] = comparison.all_of(document, self.scenario.file, self.stream, self.of, self.requests)
+            self.known[key] = loads.all_of(document, self.scenario.file, self.stream, self.of, self.requests)
         return self.known[key]
 
     def residuals(self, places: "Array", chosen: list[int]) -> "Array":
@@ -157,28 +81,77 @@ class _Problem:
             for name in self.measures
         ])  # fmt: skip
 
-    def jacobian(self, places: "Array", chosen: list[int]) -> "Array":
-        """Return derivatives by differences to both sides, as far as the bounds allow."""
+    def jacobian(self, places: "Array", chosen: list[int], free: list[int]) -> "Array":
+        """Return derivatives by the free parameters: differences to both sides, as far as the bounds allow."""
         import numpy as np  # noqa: PLC0415
 
         columns = []
-        for at in range(len(places)):
+        for at in free:
             ends = [places.copy(), places.copy()]
             ends[0][at], ends[1][at] = max(places[at] - STEP, 0.0), min(places[at] + STEP, 1.0)
             below, above = (self.residuals(end, chosen) for end in ends)
             columns.append((above - below) / (ends[1][at] - ends[0][at]))
         return np.stack(columns, axis=1)
 
-    def fitted(self, start: "Array", chosen: list[int], steps: int = MOST_STEPS) -> "Array":
-        """Return the places at which the chosen loads are met best."""
+    def fitted(self, start: "Array", chosen: list[int], free: list[int], steps: int = MOST_STEPS) -> "Array":
+        """Return the places at which the chosen loads are met best; those of parameters that are not free stay."""
         import numpy as np  # noqa: PLC0415
         from scipy import optimize  # noqa: PLC0415
 
+        def all_of(moved: "Array") -> "Array":
+            places = start.copy()
+            places[free] = moved
+            return places
+
         found = optimize.least_squares(
-            self.residuals, np.clip(start, 0.01, 0.99), jac=self.jacobian, args=(chosen,), bounds=(0.0, 1.0),
-            max_nfev=steps, xtol=1e-4, ftol=1e-5,
+            lambda moved: self.residuals(all_of(moved), chosen),
+            np.clip(start[free], 0.01, 0.99),
+            jac=lambda moved: self.jacobian(all_of(moved), chosen, free),
+            bounds=(0.0, 1.0), max_nfev=steps, xtol=1e-4, ftol=1e-5,
         )  # fmt: skip
-        return np.asarray(found.x)
+        return all_of(found.x)
+
+    def spread(self, places: "Array", chosen: list[int], free: list[int]) -> "tuple[Array, Array]":
+        """Return the standard errors of the free parameters' places, and the correlations of these errors."""
+        import numpy as np  # noqa: PLC0415
+
+        residuals, jacobian = self.residuals(places, chosen), self.jacobian(places, chosen, free)
+        freedom = max(len(residuals) - len(free), 1)
+        # A prior as wide as the ranges keeps what is not told at all finite.
+        information = jacobian.T @ jacobian / max(float(residuals @ residuals) / freedom, 1e-8) + np.eye(len(free))
+        covariance = np.linalg.inv(information)
+        errors = np.sqrt(np.diag(covariance))
+        return errors, covariance / np.outer(errors, errors)
+
+
+@dataclass
+class _Fit:
+    """Where the parameters end, and what is known of each."""
+
+    places: "Array"
+    free: list[int]
+    """The parameters that the measurement determines. The others are where they began."""
+    errors: "Array"
+    """The standard errors of their places."""
+    alike: list[str]
+    """Pairs that the measurement cannot tell apart, in words."""
+
+
+def _determined(problem: _Problem, chosen: list[int]) -> _Fit:
+    """Fit the parameters that the measurement determines: without the least determined one, until all are."""
+    prior = _start(problem.parameters)
+    places, free = prior, list(range(len(prior)))
+    alike: list[str] | None = None
+    while free:
+        places = problem.fitted(places, chosen, free)
+        errors, correlation = problem.spread(places, chosen, free)
+        alike = _alike(problem.parameters, correlation) if alike is None else alike
+        widest = int(errors.argmax())
+        if errors[widest] <= TOO_WIDE:
+            return _Fit(places, free, errors, alike)
+        places[free[widest]] = prior[free[widest]]
+        del free[widest]
+    return _Fit(prior, free, prior[:0], alike or [])
 
 
 def fit(
@@ -207,21 +180,23 @@ def fit(
     problem = _Problem(scenario, name, parameters, of, requests, measures)
     every = list(range(len(of)))
     tell("fitting")
-    best = problem.fitted(_start(parameters), every)
-    told, warnings = _known(problem, best, every)
+    best = _determined(problem, every)
+    told, warnings = _rows(problem, best), [*best.alike, *_warnings(problem, best)]
     judged = None
     if cross_validate:
         tell("cross-validating")
         judged = _cross_validated(problem, best)
     if judged is None and cross_validate:
         warnings.append("too few loads to fit some and judge on the others: how it predicts is not known")
-    fitted = problem.with_values(best)
+    values = {row["parameter"]: row["is"] for row in told}
+    fitted = scenario.with_(values | {"uncertain": {}})
+    uncertain = {row["parameter"]: f"{row['interval'][0]}..{row['interval'][1]}" for row in told}
     return {
         "parameters": told,
         "warnings": [*warnings, *remarks],
         "fitted": comparison.compare(fitted, found, stream=name, requests=requests),
         "cross_validated": judged,
-        "scenario": fitted.filled(),
+        "scenario": fitted.filled() | {"uncertain": uncertain},
     }
 
 
@@ -237,10 +212,13 @@ def told_apart(
     of, _ = loads.loads_of(found)
     parameters = [parameter(given, scenario) for given in vary]
     problem = _Problem(scenario, loads.stream_of(scenario, None), parameters, of, requests, measures)
-    return _known(problem, _start(parameters), list(range(len(of))))[1]
+    places, every = _start(parameters), list(range(len(parameters)))
+    errors, correlation = problem.spread(places, list(range(len(of))), every)
+    known = [one for one, error in zip(parameters, errors, strict=True) if error <= TOO_WIDE]
+    return _alike(parameters, correlation) + [_says_little(one) for one in parameters if one not in known]
 
 
-def _refuse_too_few(parameters: list[FittedParameter], of: list[Load], measures: tuple[str, ...]) -> None:
+def _refuse_too_few(parameters: list[Parameter], of: list[Load], measures: tuple[str, ...]) -> None:
     if not parameters:
         raise refusal("--vary", "nothing varies", "say what is fitted: --vary system.drive.service=50 us..500 us")
     # The rate and the mean latency of a closed loop are one number (Little's law).
@@ -252,69 +230,77 @@ def _refuse_too_few(parameters: list[FittedParameter], of: list[Load], measures:
         raise refusal("--vary", message, "measure under more loads, or fit fewer parameters")
 
 
-def _start(parameters: list[FittedParameter]) -> "Array":
+def _start(parameters: list[Parameter]) -> "Array":
     import numpy as np  # noqa: PLC0415
 
     return np.array([_begins(one) for one in parameters])
 
 
-def _begins(one: FittedParameter) -> float:
+def _begins(one: Parameter) -> float:
     """Return where the search begins: at what the scenario has, where that is a quantity within the bounds."""
-    if one.was is None:
-        return 0.5
-    try:
-        value = _ends("", str(one.was), str(one.was))[0]
-    except _core.ScenarioError:
-        return 0.5
-    return min(max(one.place(value), 0.0), 1.0) if value > 0 or not one.logarithmic else 0.5
+    at = place_of(one)
+    return 0.5 if at is None else at
 
 
-def _known(problem: _Problem, best: "Array", chosen: list[int]) -> tuple[list[Json], list[str]]:
-    """Return each parameter with its standard error, and which the measurement cannot determine."""
-    import numpy as np  # noqa: PLC0415
+def _rows(problem: _Problem, fit: _Fit) -> list[Json]:
+    """Return each parameter with its standard error and its 95 % interval."""
+    errors = dict(zip(fit.free, map(float, fit.errors), strict=True))
+    pairs = enumerate(zip(problem.parameters, map(float, fit.places), strict=True))
+    return [_row(one, place, errors.get(at)) for at, (one, place) in pairs]
 
-    residuals, jacobian = problem.residuals(best, chosen), problem.jacobian(best, chosen)
-    freedom = max(len(residuals) - len(best), 1)
-    # A prior as wide as the ranges keeps what is not told at all finite.
-    information = jacobian.T @ jacobian / max(float(residuals @ residuals) / freedom, 1e-8) + np.eye(len(best))
-    covariance = np.linalg.inv(information)
-    spread = np.sqrt(np.diag(covariance))
-    told = [
-        rows.row(one.path, one.was, one.written(at))
-        | {"standard_error": one.slope(at) * float(error), "unit": one.unit}
-        for one, at, error in zip(problem.parameters, best, spread, strict=True)
+
+def _row(one: Parameter, place: float, error: float | None) -> Json:
+    """Return a parameter; one without an error keeps its prior, with the bounds as interval."""
+    if error is None:
+        now, error, ends = one.written(place) if one.was is None else one.was, PRIOR_ERROR, (0.0, 1.0)
+        return _told(one, now, one.slope(place) * error, ends) | {"determined": False}
+    ends = (max(place - 2 * error, 0.0), min(place + 2 * error, 1.0))
+    return _told(one, one.written(place), one.slope(place) * error, ends) | {"determined": True}
+
+
+def _told(one: Parameter, now: Any, error: float, ends: tuple[float, float]) -> Json:
+    interval = [one.written(end) for end in ends]
+    return rows.row(one.path, one.was, now, error) | {"unit": one.unit, "interval": interval}
+
+
+def _alike(parameters: list[Parameter], correlation: "Array") -> list[str]:
+    return [
+        f"the measurement cannot tell {one.path} and {other.path} apart "
+        f"(correlation {correlation[i, j]:+.2f}): fix one, or measure under loads that depend on one alone"
+        for (i, one), (j, other) in combinations(enumerate(parameters), 2)
+        if abs(correlation[i, j]) > TOO_CLOSE
     ]
-    return told, _warnings(problem.parameters, best, spread, covariance / np.outer(spread, spread))
 
 
-def _warnings(parameters: list[FittedParameter], best: "Array", spread: "Array", correlation: "Array") -> list[str]:
+def _says_little(one: Parameter) -> str:
+    return f"the measurement says little of {one.path}: its standard error spans much of its range"
+
+
+def _warnings(problem: _Problem, fit: _Fit) -> list[str]:
     warnings = []
-    for (i, one), (j, other) in combinations(enumerate(parameters), 2):
-        if abs(correlation[i, j]) > TOO_CLOSE:
+    for at, (one, place) in enumerate(zip(problem.parameters, fit.places, strict=True)):
+        if at not in fit.free:
+            begins = "the middle of its bounds" if one.was is None else "its value in the scenario"
             warnings.append(
-                f"the measurement cannot tell {one.path} and {other.path} apart "
-                f"(correlation {correlation[i, j]:+.2f}): fix one, or measure under loads that depend on one alone"
+                f"{_says_little(one)}, so it keeps {begins}, {one.written(place)}, with its bounds as interval"
             )
-    for one, at, error in zip(parameters, best, spread, strict=True):
-        if error > TOO_WIDE:
-            warnings.append(f"the measurement says little of {one.path}: its standard error spans much of its range")
-        elif at < AT_BOUND or at > 1 - AT_BOUND:
+        elif place < AT_BOUND or place > 1 - AT_BOUND:
             warnings.append(
-                f"{one.path} ends at its bound, {one.written(round(at))}: widen it, or something is missing"
+                f"{one.path} ends at its bound, {one.written(round(place))}: widen it, or something is missing"
             )
     return warnings
 
 
-def _cross_validated(problem: _Problem, best: "Array") -> Json | None:
+def _cross_validated(problem: _Problem, best: _Fit) -> Json | None:
     """Fit without each share of the loads in turn, and judge on it; None where too few remain to fit."""
     many = len(problem.of)
     folds = [list(range(many))[at::FOLDS] for at in range(min(FOLDS, many))]
-    if many - max(map(len, folds)) < len(problem.parameters) or many < 2:
+    if many - max(map(len, folds)) < len(best.free) or many < 2 or not best.free:
         return None
     errors = []
     for fold in folds:
         rest = [at for at in range(many) if at not in fold]
-        places = problem.fitted(best, rest, FOLD_STEPS)
+        places = problem.fitted(best.places, rest, best.free, FOLD_STEPS)
         ran = problem.ran(places)
         errors += [row for at in fold for row in comparison.rows_of(problem.of[at], ran[at])]
     return {"folds": len(folds)} | (comparison.summary(errors) or {})

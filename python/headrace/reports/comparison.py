@@ -76,7 +76,15 @@ def in_a_sentence(found: Json) -> str:
     return (
         f"Simulated bandwidth differs from the measured by {every['mean_size_percent']:.1f} % on average{apart}, "
         f"at most {every['worst_percent']:+.1f} %; mean latency by {every['latency_mean_size_percent']:.1f} %."
+        f"{_in_bands(found)}"
     )
+
+
+def _in_bands(found: Json) -> str:
+    """Return how many measurements uncertain values explain."""
+    bands = [(row["band"][RATE], row["measured"][RATE]) for row in found["rows"] if row["band"]]
+    known = [band[0] <= measured <= band[1] for band, measured in bands if band]
+    return f" Uncertain values explain {sum(known)} of {len(known)} measured bandwidths." if known else ""
 
 
 def size_rows(found: Json) -> tuple[list[str], list[list[str]]]:
@@ -96,7 +104,22 @@ def rows(found: Json) -> tuple[list[str], list[list[str]]]:
     load, rate = ["load", "record", "depth×jobs"], ["MB/s", "simulated", "off by"]
     of = unit(row[which]["mean_ms"] for row in found["rows"] for which in ("measured", "simulated"))
     columns = [*load, *rate, f"mean, {of.name}", "simulated", "off by", "p99"]
-    return columns, [_row(row, of) for row in found["rows"]]
+    cells = [_row(row, of) for row in found["rows"]]
+    if not has_bands(found):
+        return columns, cells
+    bands = [[_band(row, RATE, 1e-6), _band(row, "mean_ms", of.of(1.0))] for row in found["rows"]]
+    shown = [[*cell[:5], rate, *cell[5:8], mean, *cell[8:]] for cell, (rate, mean) in zip(cells, bands, strict=True)]
+    return [*columns[:5], "95 %", *columns[5:8], "95 %", *columns[8:]], shown
+
+
+def has_bands(found: Json) -> bool:
+    """Return true if predictions have intervals, from uncertain values of the scenario."""
+    return any(row["band"] for row in found["rows"])
+
+
+def _band(row: Json, name: str, scale: float) -> str:
+    band = row["band"] and row["band"][name]
+    return f"{number(band[0] * scale)}..{number(band[1] * scale)}" if band else "—"
 
 
 def _row(row: Json, of: Unit) -> list[str]:

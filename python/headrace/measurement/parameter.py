@@ -1,0 +1,100 @@
+"""A field of a scenario whose value is known only within bounds."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from headrace import _core
+from headrace.errors import refusal
+from headrace.scenario import Scenario
+
+# What a quantity can be, with the unit in which it is written back.
+KINDS = {"time": "ns", "size": "B", "data rate": "B/s", "frequency": "/s"}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A field of a scenario, with bounds of its value as numbers in `unit`."""
+
+    path: str
+    low: float
+    high: float
+    unit: str
+    was: Any = None
+
+    @property
+    def logarithmic(self) -> bool:
+        """True if the search steps by ratios."""
+        return self.low > 0
+
+    def value(self, at: float) -> float:
+        """Return the value at a place from 0 to 1 between the bounds."""
+        if self.logarithmic:
+            return float(self.low * (self.high / self.low) ** at)
+        return self.low + (self.high - self.low) * at
+
+    def place(self, value: float) -> float:
+        """Return where a value lies between the bounds, from 0 to 1."""
+        if self.logarithmic:
+            return math.log(value / self.low) / math.log(self.high / self.low)
+        return (value - self.low) / (self.high - self.low)
+
+    def slope(self, at: float) -> float:
+        """Return by how much the value changes with the place."""
+        return self.value(at) * math.log(self.high / self.low) if self.logarithmic else self.high - self.low
+
+    def written(self, at: float) -> Any:
+        """Return the value as the scenario has it."""
+        value = self.value(at)
+        if not self.unit:
+            return float(f"{value:.8g}")
+        return f"{round(value)} {self.unit}" if self.unit in {"ns", "B"} else f"{value:.8g} {self.unit}"
+
+
+def parameter(given: str, scenario: Scenario) -> Parameter:
+    """Return what `PATH=LOW..HIGH` says, such as `system.drive.service=50 us..500 us`."""
+    path, equals, span = (part.strip() for part in given.partition("="))
+    low, dots, high = (part.strip() for part in span.partition(".."))
+    if not (path and equals and dots and low and high):
+        raise refusal(given, f"`{given}` is not PATH=LOW..HIGH", "write it as system.drive.service=50 us..500 us")
+    ends = _ends(given, low, high)
+    if not ends[0] < ends[1]:
+        raise refusal(given, f"`{given}`: {low} is not below {high}", "give the smaller bound first")
+    was = _value_at(scenario.filled(), path)
+    if isinstance(was, int) and not isinstance(was, bool):
+        told = f"`{path}` is a whole number; least squares needs one that can change a little"
+        raise refusal(given, told, f"try values one by one: headrace validate with {path} set, or headrace optimise")
+    return Parameter(path, *ends, was=was)
+
+
+def _ends(given: str, low: str, high: str) -> tuple[float, float, str]:
+    for kind, unit in ({"": ""} | KINDS).items():
+        try:
+            ends = [_core.quantity(kind, text) if kind else float(text) for text in (low, high)]
+        except ValueError:
+            continue
+        if all(math.isfinite(end) for end in ends):
+            return ends[0], ends[1], unit
+    told = f"`{given}`: `{low}` and `{high}` are not two quantities of one kind"
+    raise refusal(given, told, "give both with a unit: times, sizes, data rates, frequencies; or as plain numbers")
+
+
+def _value_at(document: Any, path: str) -> Any:
+    """Return what stands in a document, or None: what has a default may be absent, and `--set` can go deeper."""
+    for step in path.split("."):
+        if not isinstance(document, Mapping) or step not in document:
+            return None
+        document = document[step]
+    return None if isinstance(document, Mapping) else document
+
+
+def place_of(one: Parameter) -> float | None:
+    """Return where the value of the scenario lies between the bounds, from 0 to 1; none if it has no quantity there."""
+    if one.was is None:
+        return None
+    try:
+        value = _ends("", str(one.was), str(one.was))[0]
+    except _core.ScenarioError:
+        return None
+    return min(max(one.place(value), 0.0), 1.0) if value > 0 or not one.logarithmic else None

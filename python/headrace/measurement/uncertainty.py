@@ -1,0 +1,57 @@
+"""How far predictions vary with values that are known only approximately: those under `uncertain` of a scenario."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from headrace.measurement import loads
+from headrace.measurement.loads import Load
+from headrace.measurement.parameter import Parameter, parameter
+from headrace.scenario import Scenario
+
+Json = dict[str, Any]
+
+# Number of draws of all uncertain values together. The width of a band is known to a sixth with it.
+DRAWS = 16
+
+Band = dict[str, tuple[float, float] | None]
+
+
+def bands(scenario: Scenario, stream: str, of: list[Load], requests: int) -> list[dict[str, Band]] | None:
+    """Return the 95 % interval of each prediction, by load, operation and measure; none if no value is uncertain.
+
+    Uncertain values are drawn independently, normally (logarithmically if they are above zero) with their intervals.
+    Errors of the model that no value stands for are not in the bands.
+    """
+    uncertain = [parameter(f"{path}={span}", scenario) for path, span in scenario.filled().get("uncertain", {}).items()]
+    if not uncertain:
+        return None
+    drawn = [
+        loads.all_of(scenario.with_(values).filled(), scenario.file, stream, of, requests)
+        for values in _draws(uncertain)
+    ]
+    return [{op: _band([draw[at][op] for draw in drawn]) for op in load.measured} for at, load in enumerate(of)]
+
+
+def _draws(uncertain: list[Parameter]) -> Iterator[Json]:
+    """Give values of all parameters, evenly spread over their distributions; always the same ones."""
+    from scipy.special import ndtri  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+    from scipy.stats import qmc  # noqa: PLC0415
+
+    for shares in qmc.Sobol(len(uncertain), rng=1).random(DRAWS):
+        places = 0.5 + ndtri(shares) / 4
+        yield {one.path: one.written(min(max(float(at), 0.0), 1.0)) for one, at in zip(uncertain, places, strict=True)}
+
+
+def _band(ran: list[Json]) -> Band:
+    return {name: _interval([one[name] for one in ran]) for name in loads.MEASURES}
+
+
+def _interval(values: list[float]) -> tuple[float, float] | None:
+    """Return the interval of a lognormal quantity."""
+    if min(values) <= 0:
+        return None
+    logs = [math.log(value) for value in values]
+    middle = sum(logs) / len(logs)
+    spread = math.sqrt(sum((one - middle) ** 2 for one in logs) / (len(logs) - 1))
+    return math.exp(middle - 1.96 * spread), math.exp(middle + 1.96 * spread)
