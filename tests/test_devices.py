@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, Run
+from headrace import ScenarioError, devices
 
 SCENARIO = """\
 system: {spindle: {type: disk, device: mine, positioning: coupled}}
@@ -71,7 +72,7 @@ def test_ones_own_device_that_cannot_be_read_hides_no_other(headrace: Run, tmp_p
 
 
 def test_an_unknown_device_names_the_nearest(headrace: Run) -> None:
-    ran = headrace("devices", "seagate-st32171")
+    ran = headrace("devices", "seagate-st32172w")
     assert ran.returncode == 2
     assert "did you mean `seagate-st32171w`?" in ran.stderr
 
@@ -104,4 +105,17 @@ def test_a_part_of_a_name_finds_its_devices(headrace: Run) -> None:
     near = [f"micron-{one}" for one in ("6500-ion-30720gb", "7450-pro-1920gb", "9400-pro-7680gb")]
     assert f"did you mean {' or '.join(f'`{one}`' for one in near)}? there are" in said
     assert "did you mean `maxtor-7y250p0` or `maxtor-7y250p0-2mb`?" in headrace("devices", "maxtor").stderr
-    assert "did you mean `samsung-hd103uj`?" in headrace("devices", "samsung-hd103").stderr
+    assert "HD103UJ" in headrace("devices", "samsung-hd103").stdout
+
+
+def test_devices_that_are_like_each_other_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "devices").mkdir()
+    (tmp_path / "devices" / "a.yaml").write_text("like: b\n")
+    (tmp_path / "devices" / "b.yaml").write_text("like: a\n")
+    with pytest.raises(ScenarioError, match="is itself like `a`"):
+        devices.device("a", tmp_path)
+
+
+def test_a_device_is_found_by_words_of_its_names() -> None:
+    assert devices.device("exos-x18")["title"] == devices.device("seagate-st18000nm000j")["title"]
+    assert "flash" in devices.numbers("PM883")

@@ -17,6 +17,7 @@ use headrace_scenario::solve::Solved;
 use headrace_scenario::{catalog, devices, drives, results, scenario_schema};
 use headrace_storage::disk::DiskNumbers;
 use headrace_storage::disk::layout::LayoutSpec;
+use headrace_storage::ssd::SsdNumbers;
 use headrace_trace::{TraceError, TraceFormat};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyValueError};
@@ -152,12 +153,12 @@ mod _core {
     #[pyfunction]
     fn device_numbers(name: &str, beside: &str) -> PyResult<Option<String>> {
         let beside = Path::new(beside);
-        if catalog::is_ssd(name, beside) {
-            let numbers = drives::ssd(name, beside).transpose().map_err(|problems| refused(&problems))?;
-            return Ok(numbers.map(|numbers| json(&numbers)));
-        }
-        let numbers = drives::disk(name, beside).transpose().map_err(|problems| refused(&problems))?;
-        Ok(numbers.map(|numbers| json(&numbers)))
+        let numbers = if catalog::is_ssd(name, beside) {
+            drives::device(name, beside).map(|read| read.map(|numbers: SsdNumbers| json(&numbers)))
+        } else {
+            drives::device(name, beside).map(|read| read.map(|numbers: DiskNumbers| json(&numbers)))
+        };
+        numbers.transpose().map_err(|problems| refused(&problems))
     }
 
     /// The numbers of a device as they stand in the `text` of its file, checked, as JSON.

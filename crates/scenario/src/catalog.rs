@@ -45,8 +45,11 @@ fn shipped(name: &str) -> Option<(&'static str, &'static str)> {
 
 /// Returns the devices that have all words of `name` in their own, or in the first line of their files: maker, model, size.
 fn matching(name: &str) -> Vec<(&'static str, &'static str)> {
-    let words: Vec<String> =
-        name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
+    let words: Vec<String> = name
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
     let has_all = |(known, text): &&(&str, &str)| {
         let title = text.lines().next().unwrap_or_default().to_lowercase();
         words.iter().all(|word| known.contains(word) || title.contains(word))
@@ -107,25 +110,19 @@ pub enum DeviceFile {
     Varied(VariedDevice),
 }
 
-/// Returns true if the device of this name is a solid-state drive: its file has `flash`.
+/// Returns true if the device of this name is a solid-state drive.
 pub fn is_ssd(name: &str, beside: &Path) -> bool {
-    let tree = written(name, beside).and_then(Result::ok);
-    tree.is_some_and(|tree| !tree.root.to_json()["flash"].is_null() || like_ssd(&tree, beside))
+    kind(name, beside) == Some("ssd")
 }
 
-fn like_ssd(tree: &Tree, beside: &Path) -> bool {
-    tree.root.to_json()["like"].as_str().is_some_and(|like| is_ssd(like, beside))
-}
-
-/// The kind of the component that the device of this name is for, where its file tells: `ssd` by its `flash`, `disk` by its `rotation`.
+/// The kind of the component that the device of this name is for, where its file tells, or that of the device that it is like: `ssd` by
+/// its `flash`, `disk` by its `rotation`.
 pub fn kind(name: &str, beside: &Path) -> Option<&'static str> {
-    let tree = written(name, beside)?.ok()?.root.to_json();
-    match tree["like"].as_str() {
-        _ if !tree["flash"].is_null() => Some("ssd"),
-        _ if !tree["rotation"].is_null() => Some("disk"),
-        Some(like) if like != name => kind(like, beside),
-        _ => None,
-    }
+    let file = |name: &str| Some(written(name, beside)?.ok()?.root.to_json());
+    let (told, own) = (["flash", "rotation"], file(name)?);
+    let base = own["like"].as_str().and_then(file).unwrap_or_default();
+    let kinds = ["ssd", "disk"].into_iter().zip(told);
+    kinds.into_iter().find(|(_, field)| !own[field].is_null() || !base[field].is_null()).map(|(kind, _)| kind)
 }
 
 /// The document of the device of this name, as it is written. `None` where there is no such device.
@@ -170,7 +167,11 @@ mod tests {
         let found = |name| shipped(name).map(|(known, _)| known);
         assert_eq!(found("exos-x18"), Some("seagate-st18000nm000j"));
         assert_eq!(found("Micron 9400"), Some("micron-9400-pro-7680gb"));
-        assert_eq!(found("maxtor-7y250p0"), Some("maxtor-7y250p0"), "a whole name comes before parts of longer ones");
+        assert_eq!(
+            found("maxtor-7y250p0"),
+            Some("maxtor-7y250p0"),
+            "a whole name comes before parts of longer ones"
+        );
         assert_eq!((found("micron"), found(""), found("exos x20")), (None, None, None));
         assert_eq!(candidates("micron", Path::new("/nowhere")).len(), 3);
     }

@@ -56,46 +56,48 @@ pub struct Number {
 /// Errors in its file.
 pub fn device(name: &str, beside: &Path) -> Option<Result<Device, Problems>> {
     if catalog::is_ssd(name, beside) {
-        let sound = drives::ssd(name, beside)?.and_then(|numbers| drives::sound_ssd(numbers, name));
-        return Some(sound.map(|numbers| of_ssd(name, &numbers)));
+        return Some(drives::device(name, beside)?.and_then(|ssd| of_ssd(name, ssd)));
     }
-    let sound = drives::disk(name, beside)?.and_then(|numbers| drives::sound(numbers, name));
-    Some(sound.map(|numbers| of(name, &numbers)))
+    Some(drives::device(name, beside)?.and_then(|disk| of_disk(name, disk)))
 }
 
-fn of(name: &str, numbers: &DiskNumbers) -> Device {
-    let mechanism = Mechanism::new(numbers, Positioning::Coupled);
+fn of_disk(name: &str, numbers: DiskNumbers) -> Result<Device, Problems> {
+    let numbers = drives::sound(numbers, name)?;
+    let mechanism = Mechanism::new(&numbers, Positioning::Coupled);
     let cylinders = f64::from(numbers.cylinders.get() - 1);
     let shares = || (0..POINTS).map(|i| i as f64 / (POINTS - 1) as f64);
     // Seek curves bend most near zero, so their points lie denser there.
     let seek = |op| shares().map(|x| (x * x * cylinders, mechanism.seek_ms(op, x * x))).collect();
     let random = |op| mechanism.service_distribution(op, SMALL).mean();
-    Device {
-        name: name.to_owned(),
-        title: numbers.name.clone().unwrap_or_else(|| name.to_owned()),
-        validation: numbers.validation.clone(),
-        numbers: told(&serde_json::to_value(numbers).expect("numbers and strings"), numbers.origins()),
+    Ok(Device {
         zone_rates: shares().map(|u| (u, mechanism.media_rate(u) / 1e6)).collect(),
         seek_read: seek(Op::Read),
         seek_write: seek(Op::Write),
-        random_read_ms: random(Op::Read),
-        random_write_ms: random(Op::Write),
-    }
+        ..described(name, &numbers, random)
+    })
 }
 
-/// A solid-state drive has neither zones nor seeks.
-fn of_ssd(name: &str, numbers: &SsdNumbers) -> Device {
-    let document = serde_json::to_value(numbers).expect("numbers and strings");
+fn of_ssd(name: &str, numbers: SsdNumbers) -> Result<Device, Problems> {
+    let numbers = drives::sound(numbers, name)?;
+    Ok(described(name, &numbers, |op| numbers.alone(op, SMALL).ms()))
+}
+
+/// What every device has; `random` is the mean service of a small random request, in ms.
+fn described<D: headrace_storage::Device + Serialize>(
+    name: &str,
+    device: &D,
+    random: impl Fn(Op) -> f64,
+) -> Device {
     Device {
         name: name.to_owned(),
-        title: numbers.name.clone().unwrap_or_else(|| name.to_owned()),
-        validation: numbers.validation.clone(),
-        numbers: told(&document, numbers.origins()),
+        title: device.title().unwrap_or(name).to_owned(),
+        validation: device.validation().to_owned(),
+        numbers: told(&serde_json::to_value(device).expect("numbers and strings"), device.origins()),
         zone_rates: Vec::new(),
         seek_read: Vec::new(),
         seek_write: Vec::new(),
-        random_read_ms: numbers.alone(Op::Read, SMALL).ms(),
-        random_write_ms: numbers.alone(Op::Write, SMALL).ms(),
+        random_read_ms: random(Op::Read),
+        random_write_ms: random(Op::Write),
     }
 }
 

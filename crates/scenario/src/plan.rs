@@ -8,6 +8,8 @@ mod streams;
 use std::path::{Path as FilePath, PathBuf};
 
 use headrace_kernel::RngStream;
+use headrace_storage::disk::DiskNumbers;
+use headrace_storage::ssd::SsdNumbers;
 use headrace_storage::{Device, DeviceCatalogue, DeviceLookup, Graph, LoweringError, WantedRoute, lower};
 use headrace_units::Nanos;
 use headrace_work::{EmpiricalSpec, NodeId, TimeProblem};
@@ -129,8 +131,8 @@ impl DeviceCatalogue for KnownDevices {
         match (other, kind) {
             (Some("ssd"), _) => DeviceLookup::Other(("ssd", "solid-state drive")),
             (Some(other), _) => DeviceLookup::Other((other, "disk")),
-            (None, "ssd") => self.found(name, drives::ssd(name, &self.folder)),
-            (None, _) => self.found(name, drives::disk(name, &self.folder)),
+            (None, "ssd") => self.found(name, drives::device::<SsdNumbers>(name, &self.folder)),
+            (None, _) => self.found(name, drives::device::<DiskNumbers>(name, &self.folder)),
         }
     }
 

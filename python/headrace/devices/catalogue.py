@@ -60,8 +60,9 @@ def device(name: str, beside: str | Path = ".") -> Json:
     found = _core.device(name, str(beside))
     if found is None:
         candidates = json.loads(_core.device_candidates(name, str(beside)))
-        near = difflib.get_close_matches(name, candidates, 1)
-        help_ = "".join(f"did you mean `{one}`? " for one in near) + f"there are {', '.join(candidates)}"
+        near = difflib.get_close_matches(name, candidates, 1) if candidates == names(beside) else candidates
+        help_ = f"did you mean {' or '.join(f'`{one}`' for one in near)}? " if near else ""
+        help_ += f"there are {', '.join(names(beside))}"
         raise refusal(name, f"there is no device `{name}`", help_)
     return dict(json.loads(found))
 

@@ -13,6 +13,15 @@ pub trait Device: Any + Clone {
 
     /// Returns what is wrong with the parameters, by field.
     fn problems(&self) -> Vec<(&'static str, String)>;
+
+    /// Returns every parameter, by field, with its source or how it was estimated; `None` if neither is given.
+    fn origins(&self) -> Vec<(String, Option<String>)>;
+
+    /// Returns maker, model and size; `None` if they are not given.
+    fn title(&self) -> Option<&str>;
+
+    /// Returns the measurements that it was held against, and the result; or `not validated`.
+    fn validation(&self) -> &str;
 }
 
 /// A device in a document: its name in the catalogue, or its parameters.

@@ -167,22 +167,6 @@ fn mechanics_problem(mechanics: &MechanicsSpec, capacity: Bytes) -> Option<(&'st
 }
 
 impl DiskNumbers {
-    /// Everything that is wrong: (field, problem).
-    pub fn problems(&self) -> Vec<(&'static str, String)> {
-        let cylinders = self.cylinders.get();
-        let alone = [
-            self.capacity_problem().map(|problem| ("capacity", problem)),
-            self.cylinders_problem().map(|problem| ("cylinders", problem)),
-            self.rates_problem().map(|problem| ("media_rate_outer", problem)),
-            self.seek_read.problem(cylinders).map(|problem| ("seek_read", problem)),
-            self.seek_write.problem(cylinders).map(|problem| ("seek_write", problem)),
-            self.track_problem().map(|problem| ("media_rate_inner", problem)),
-        ];
-        let mechanics = self.mechanics.as_ref();
-        let mechanics = mechanics.and_then(|mechanics| mechanics_problem(mechanics, self.capacity.get()));
-        alone.into_iter().flatten().chain(mechanics).collect()
-    }
-
     fn capacity_problem(&self) -> Option<String> {
         let capacity = self.capacity.get();
         let holds = (1..=MOST_BYTES).contains(&capacity.0);
@@ -295,9 +279,28 @@ impl DiskNumbers {
         }
         Self { cylinders: Sourced::Plain(needed as u32), ..self.clone() }
     }
+}
 
-    /// Every number with its field and where it comes from, for the catalogue.
-    pub fn origins(&self) -> Vec<(String, Option<String>)> {
+impl Device for DiskNumbers {
+    const KIND: &'static str = "disk";
+    const NAME: &'static str = "disk";
+
+    fn problems(&self) -> Vec<(&'static str, String)> {
+        let cylinders = self.cylinders.get();
+        let alone = [
+            self.capacity_problem().map(|problem| ("capacity", problem)),
+            self.cylinders_problem().map(|problem| ("cylinders", problem)),
+            self.rates_problem().map(|problem| ("media_rate_outer", problem)),
+            self.seek_read.problem(cylinders).map(|problem| ("seek_read", problem)),
+            self.seek_write.problem(cylinders).map(|problem| ("seek_write", problem)),
+            self.track_problem().map(|problem| ("media_rate_inner", problem)),
+        ];
+        let mechanics = self.mechanics.as_ref();
+        let mechanics = mechanics.and_then(|mechanics| mechanics_problem(mechanics, self.capacity.get()));
+        alone.into_iter().flatten().chain(mechanics).collect()
+    }
+
+    fn origins(&self) -> Vec<(String, Option<String>)> {
         let mut origins = vec![
             ("capacity".to_owned(), self.capacity.origin()),
             ("cylinders".to_owned(), self.cylinders.origin()),
@@ -313,13 +316,12 @@ impl DiskNumbers {
         }
         origins
     }
-}
 
-impl Device for DiskNumbers {
-    const KIND: &'static str = "disk";
-    const NAME: &'static str = "disk";
+    fn title(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
 
-    fn problems(&self) -> Vec<(&'static str, String)> {
-        self.problems()
+    fn validation(&self) -> &str {
+        &self.validation
     }
 }

@@ -146,24 +146,6 @@ impl SsdNumbers {
         }
     }
 
-    /// Everything that is wrong: (field, problem).
-    pub fn problems(&self) -> Vec<(&'static str, String)> {
-        let numbers = [
-            ("flash.channels", self.flash.channels.get()),
-            ("flash.dies", self.flash.dies.get()),
-            ("flash.planes", self.flash.planes.get()),
-            ("flash.block_pages", self.flash.block_pages.get()),
-            ("queue_depth", self.tags()),
-        ];
-        let none = numbers.into_iter().filter(|(_, number)| *number == 0);
-        let mut problems: Vec<_> = none.map(|(field, _)| (field, "must be at least 1".to_owned())).collect();
-        problems.extend(self.page_problem());
-        if problems.is_empty() {
-            problems.extend(self.size_problem());
-        }
-        problems
-    }
-
     fn page_problem(&self) -> Option<(&'static str, String)> {
         let page = self.flash.page.get();
         let fits = page.0 > 0 && page.0.is_multiple_of(PAGE) && page.0 <= 1 << 20;
@@ -204,9 +186,30 @@ impl SsdNumbers {
         (self.buffer.size.get().0 < unit)
             .then(|| ("buffer.size", format!("must hold what is programmed at once, {}", Bytes(unit))))
     }
+}
 
-    /// Every number with its field and where it comes from, for the catalogue.
-    pub fn origins(&self) -> Vec<(String, Option<String>)> {
+impl Device for SsdNumbers {
+    const KIND: &'static str = "ssd";
+    const NAME: &'static str = "drive";
+
+    fn problems(&self) -> Vec<(&'static str, String)> {
+        let numbers = [
+            ("flash.channels", self.flash.channels.get()),
+            ("flash.dies", self.flash.dies.get()),
+            ("flash.planes", self.flash.planes.get()),
+            ("flash.block_pages", self.flash.block_pages.get()),
+            ("queue_depth", self.tags()),
+        ];
+        let none = numbers.into_iter().filter(|(_, number)| *number == 0);
+        let mut problems: Vec<_> = none.map(|(field, _)| (field, "must be at least 1".to_owned())).collect();
+        problems.extend(self.page_problem());
+        if problems.is_empty() {
+            problems.extend(self.size_problem());
+        }
+        problems
+    }
+
+    fn origins(&self) -> Vec<(String, Option<String>)> {
         let (flash, buffer) = (&self.flash, &self.buffer);
         let mut origins = vec![
             ("capacity", self.capacity.origin()),
@@ -232,13 +235,12 @@ impl SsdNumbers {
         origins.extend(self.queue_depth.iter().map(|depth| ("queue_depth", depth.origin())));
         origins.into_iter().map(|(field, origin)| (field.to_owned(), origin)).collect()
     }
-}
 
-impl Device for SsdNumbers {
-    const KIND: &'static str = "ssd";
-    const NAME: &'static str = "drive";
+    fn title(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
 
-    fn problems(&self) -> Vec<(&'static str, String)> {
-        self.problems()
+    fn validation(&self) -> &str {
+        &self.validation
     }
 }
