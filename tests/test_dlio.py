@@ -49,7 +49,7 @@ def test_workers_of_pytorch_read_whole_batches(tmp_path: Path) -> None:
         "threads": 4,
         "fetch": "batch",
         "prefetch": 8,  # A worker has ⌈6/4⌉.
-        "read": "1048576 B",
+        "read": "1 MiB",
         "preprocess": "0 ms",
         "samples": 168,
         "epochs": 5,
@@ -65,7 +65,7 @@ def test_workers_of_pytorch_read_whole_batches(tmp_path: Path) -> None:
 def test_parallel_reads_of_tensorflow_fill_a_batch_together(tmp_path: Path) -> None:
     found = steps(made(tmp_path, RESNET50))
     assert (found["fetch"], found["threads"], found["prefetch"]) == ("sample", 8, 10)
-    assert (found["samples"], found["samples_per_file"], found["read"]) == (16 * 1251, 1251, "1048576 B")
+    assert (found["samples"], found["samples_per_file"], found["read"]) == (16 * 1251, 1251, "1 MiB")
     assert found["compute"] == {"erlang": {"stages": 5, "mean": "224 ms"}}
     assert found["shuffle"] is False
 

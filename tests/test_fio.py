@@ -300,10 +300,10 @@ def test_a_job_file_is_a_load(tmp_path: Path) -> None:
     document, remarks = job(tmp_path, JOB)
     readers, log = document["workload"]["readers"], document["workload"]["log"]
     assert readers["arrivals"] == {"closed": {"depth": 32}}
-    assert (readers["to"], readers["op"], readers["size"], readers["pattern"]) == ("sdb", "read", "4096 B", "uniform")
+    assert (readers["to"], readers["op"], readers["size"], readers["pattern"]) == ("sdb", "read", "4 KiB", "uniform")
     assert log["arrivals"] == {"every": "20000000 ns"}
-    assert (log["op"], log["size"], log["pattern"]) == ("write", "65536 B", "sequential")
-    assert log["region"] == {"from": "0 B", "size": f"{1 << 30} B"}
+    assert (log["op"], log["size"], log["pattern"]) == ("write", "64 KiB", "sequential")
+    assert log["region"] == {"from": "0 B", "size": "1 GiB"}
     assert document["run"]["time"] == "30 s"
     assert "`thread=1` is ignored: it concerns the host" in remarks
     assert "direct" not in remarks
@@ -319,13 +319,13 @@ def options(folder: Path, text: str) -> tuple[Json, str]:
 def test_options_are_honoured(tmp_path: Path) -> None:
     stream, _ = options(tmp_path, "rw=randrw rwmixread=70 bssplit=4k/60:64k/40")
     assert stream["op"] == {"reads": 0.7}
-    assert stream["size"]["mix"] == [{"size": "4096 B", "weight": 0.6}, {"size": "65536 B", "weight": 0.4}]
+    assert stream["size"]["mix"] == [{"size": "4 KiB", "weight": 0.6}, {"size": "64 KiB", "weight": 0.4}]
     stream, _ = options(tmp_path, "rw=randread random_distribution=zipf:1.2 size=1g ioengine=io_uring iodepth=4")
     assert stream["pattern"] == {"hot_spot": {"skew": 1.2, "spots": 1 << 18}}
     assert stream["arrivals"] == {"closed": {"depth": 4}}
     stream, _ = options(tmp_path, "rw=randwrite rate=4m rate_process=poisson ba=16k")
     assert stream["arrivals"] == {"poisson": "1024 /s"}
-    assert stream["align"] == "16384 B"
+    assert stream["align"] == "16 KiB"
     assert options(tmp_path, "rw=randread percentage_random=25")[0]["pattern"] == {"runs": {"length": 4.0}}
     assert options(tmp_path, "rw=randread:8")[0]["pattern"] == {"runs": {"length": 8.0}}
 
@@ -378,12 +378,12 @@ def directions(folder: Path, lines: str) -> dict[str, tuple[Json, str]]:
 def test_each_direction_has_its_rate_and_its_size(tmp_path: Path) -> None:
     """As fio 3.33 reports of such jobs: 1,000 reads/s and 1,000 writes/s, 900 and 100, 2,559 and 80."""
     found = directions(tmp_path, "rw=randrw rwmixread=70 rate_iops=1000")
-    assert found == {f"mix-{way}": ({"every": "1000000 ns"}, "4096 B") for way in ("reads", "writes")}
+    assert found == {f"mix-{way}": ({"every": "1000000 ns"}, "4 KiB") for way in ("reads", "writes")}
     found = directions(tmp_path, "rw=randrw rate_iops=900,100")
     assert [arrivals["every"] for arrivals, _ in found.values()] == ["1111111 ns", "10000000 ns"]
     found = directions(tmp_path, "rw=randrw rate=10m,5m bs=4k,64k rate_process=poisson")
-    assert found["mix-reads"] == ({"poisson": "2560 /s"}, "4096 B")
-    assert found["mix-writes"] == ({"poisson": "80 /s"}, "65536 B")
+    assert found["mix-reads"] == ({"poisson": "2560 /s"}, "4 KiB")
+    assert found["mix-writes"] == ({"poisson": "80 /s"}, "64 KiB")
     found = directions(tmp_path, "rw=randrw rate_iops=,100 ioengine=libaio iodepth=4")
     assert found["mix-reads"][0] == {"closed": {"depth": 4}}
     assert found["mix-writes"][0] == {"every": "10000000 ns"}
@@ -406,15 +406,15 @@ def test_distributions_have_as_many_places_as_in_fio(tmp_path: Path) -> None:
 
 def test_what_fio_reads_is_read(tmp_path: Path) -> None:
     stream, remarks = options(tmp_path, "rw=randread bs=4Ki fileoffset=1m size=10m")
-    assert (stream["size"], stream["region"]["from"]) == ("4096 B", "1048576 B")
+    assert (stream["size"], stream["region"]["from"]) == ("4 KiB", "1 MiB")
     assert "bs" not in remarks
     stream, remarks = options(tmp_path, "rw=randread bs=4KiB")
-    assert stream["size"] == "4000 B"
+    assert stream["size"] == "4 kB"
     assert "`bs=4KiB`: fio reads KiB as a power of 1000; write `4K` for 1024" in remarks
-    assert options(tmp_path, "rw=randread bs=4KiB kb_base=1000")[0]["size"] == "4096 B"
+    assert options(tmp_path, "rw=randread bs=4KiB kb_base=1000")[0]["size"] == "4 KiB"
     document, remarks = job(tmp_path, "[a]\nrw=randread # hot\nbs=8k ; comment\nruntime=2:30\nsize=1m\ntime_based\n")
     stream = document["workload"]["a"]
-    assert (stream["pattern"], stream["size"], document["run"]["time"]) == ("uniform", "8192 B", "2 s")
+    assert (stream["pattern"], stream["size"], document["run"]["time"]) == ("uniform", "8 KiB", "2 s")
     assert "`runtime=2:30` is 2 s to fio" in remarks
     document, _ = job(tmp_path, "[a]\nrw=randread\nruntime=0\nsize=1m\ntime_based\n")
     assert document["run"] == {"requests": 256}
@@ -430,7 +430,7 @@ def test_copies_with_offsets_address_their_own_bytes(tmp_path: Path) -> None:
     text = "[a]\nfilename=/dev/sdb\nrw=randread\nsize=1g\nnumjobs=3\noffset_increment=1g\n"
     document, remarks = job(tmp_path, text)
     regions = {name: one["region"]["from"] for name, one in document["workload"].items()}
-    assert regions == {f"a-{at + 1}": f"{at << 30} B" for at in range(3)}
+    assert regions == {f"a-{at + 1}": f"{at} GiB" if at else "0 B" for at in range(3)}
     two = "[a]\nrw=randread\nsize=1m\n[b]\nrw=randread\nsize=2m\n"
     assert "until they have made 768 requests together" in job(tmp_path, two)[1]
     assert "together" not in remarks
@@ -476,7 +476,7 @@ def test_a_job_that_cannot_be_simulated_is_refused(tmp_path: Path) -> None:
 
 def test_sequential_copies_have_files_of_their_own(tmp_path: Path) -> None:
     document, _ = job(tmp_path, "[w]\nrw=write\nbs=1m\nsize=10m\nnumjobs=3\ndirect=1\n")
-    assert [stream["region"]["from"] for stream in document["workload"].values()] == ["0 B", "10485760 B", "20971520 B"]
+    assert [stream["region"]["from"] for stream in document["workload"].values()] == ["0 B", "10 MiB", "20 MiB"]
     assert document["run"]["requests"] == 30
 
 

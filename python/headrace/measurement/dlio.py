@@ -13,6 +13,7 @@ from typing import Any
 from headrace import _core
 from headrace.devices import catalogue
 from headrace.errors import read_text, refusal
+from headrace.quantities import exact_size
 
 Json = dict[str, Any]
 HELP = "give a configuration of DLIO, as `configs/workload` of DLIO and MLPerf Storage have them"
@@ -333,7 +334,7 @@ def _flat(path: str, node: Json) -> Iterator[tuple[str, Any]]:
 
 
 def _size(size: float) -> str:
-    return f"{round(size)} B"
+    return exact_size(round(size))
 
 
 def _time(seconds: float) -> str:

@@ -21,6 +21,7 @@ from headrace.measurement.fio.options import (
 from headrace.measurement.fio.pace import MIXED, READ, WRITE, Pace, by_direction
 from headrace.measurement.fio.sections import JobSection
 from headrace.measurement.fio.values import Remarks, Values
+from headrace.quantities import exact_size
 
 Json = dict[str, Any]
 NAME = re.compile(r"[^A-Za-z0-9_-]+")
@@ -361,7 +362,7 @@ class _Streams:
         stream |= {"to": self.target, "arrivals": arrivals, "op": self._op(direction)}
         stream |= {"size": _size_law(self._drawn(direction)), "pattern": self._pattern(jobs)}
         if "ba" in self.options:
-            stream["align"] = f"{self.values.bytes('ba')} B"
+            stream["align"] = exact_size(self.values.bytes("ba"))
         region = self._region(places, at)
         if "closed" not in arrivals:
             stream["outstanding"] = self.depth * jobs
@@ -403,11 +404,11 @@ class _Streams:
         start = self.values.bytes("offset") or 0
         start += at * (self.values.bytes("offset_increment") or 0)
         if self.size is None:
-            return {"from": f"{start} B", "size": f"{1 << 60} B"} if start else None
+            return {"from": exact_size(start), "size": exact_size(1 << 60)} if start else None
         if self.shared_file == self.options.get("filename") and self.target != STORAGE:
-            return {"from": f"{start} B", "size": f"{self.size} B"}
+            return {"from": exact_size(start), "size": exact_size(self.size)}
         name = self.shared_file or f"{self.job.name}.{at}"
-        return {"from": f"{places.of(name, start + self.size) + start} B", "size": f"{self.size} B"}
+        return {"from": exact_size(places.of(name, start + self.size) + start), "size": exact_size(self.size)}
 
 
 def _mean(sizes: list[tuple[int, float]]) -> float:
@@ -416,8 +417,8 @@ def _mean(sizes: list[tuple[int, float]]) -> float:
 
 def _size_law(sizes: list[tuple[int, float]]) -> str | Json:
     if len(sizes) == 1:
-        return f"{sizes[0][0]} B"
-    return {"mix": [{"size": f"{size} B", "weight": round(weight, 6)} for size, weight in sizes]}
+        return exact_size(sizes[0][0])
+    return {"mix": [{"size": exact_size(size), "weight": round(weight, 6)} for size, weight in sizes]}
 
 
 def _zipf(given: list[str]) -> float | None:
