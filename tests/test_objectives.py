@@ -9,6 +9,7 @@ from subprocess import CompletedProcess
 import pytest
 
 import headrace
+from conftest import Run
 from headrace._core import ScenarioError
 from headrace.experiment.capacity import capacity
 from headrace.experiment.compare import compare
@@ -108,3 +109,15 @@ def test_a_share_in_time_needs_a_time(text: str, words: str) -> None:
     with pytest.raises(ScenarioError) as refused:
         objective(text, bounded=False)
     assert words in json.loads(refused.value.problems)[0]["message"]
+
+
+def test_a_saturated_run_says_so_by_its_exit_code(headrace: Run, tmp_path: Path) -> None:
+    # No formula foresees it: the drive chooses the order of its commands.
+    text = """
+system: {{disk: {{type: disk, device: seagate-st3500630ns, positioning: addressed, scheduling: sstf}}}}
+workload: {{users: {{to: disk, arrivals: {}}}}}
+run: {{requests: 2000}}
+"""
+    for arrivals, code in (("{poisson: 2000 /s}", 5), ("{poisson: 20 /s}", 0), ("{closed: {depth: 4}}", 0)):
+        (tmp_path / "s.yaml").write_text(text.format(arrivals))
+        assert headrace("run", tmp_path / "s.yaml").returncode == code

@@ -74,6 +74,7 @@ app = Commands(
     help="""Simulate and solve storage systems described in one file.
 
     Exit codes: 0 success; 1 a claim of a study fails or is undecided; 2 invalid input; 3 a limit ended the run early;
+    4 an objective is not met; 5 the system is saturated, so times grow with the length of the run;
     130 interrupted. After 3 and 130, partial results are printed and marked.""",
 )
 groups = {name: Commands(no_args_is_help=True, help=about) for name, about in GROUPS.items()}

@@ -74,7 +74,7 @@ Requests = Annotated[
     int, typer.Option("--requests", min=100, max=100_000_000, help="Number of requests simulated for each load.")
 ]
 
-MISTAKE, CUT_SHORT, MISSED, INTERRUPTED = 2, 3, 4, 130
+MISTAKE, CUT_SHORT, MISSED, SATURATED, INTERRUPTED = 2, 3, 4, 5, 130
 
 
 def changes(sets: list[str] | None) -> dict[str, str]:

@@ -27,7 +27,8 @@ Vary = Annotated[
     typer.Option(
         "--vary",
         metavar="PATH=VALUES",
-        help="Field and its values: a list `system.tds.disks=4,8,16`, a range `run.seed=1..9/9`, a logarithmic range "
+        help="Field and its values: a list `system.tds.disks=4,8,16`, all whole numbers of a range `run.seed=1..9`, "
+        "a number of values of a range `run.seed=1..9/3`, evenly on a logarithmic scale "
         "`system.tds.stripe_unit=8 KiB..1 MiB/8 log`. May be repeated.",
     ),
 ]

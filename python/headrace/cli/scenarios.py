@@ -15,6 +15,7 @@ from headrace.cli.options import (
     CUT_SHORT,
     INTERRUPTED,
     MISSED,
+    SATURATED,
     AnyDocument,
     AsJson,
     File,
@@ -102,6 +103,9 @@ def run(
     _exit_unless_complete(found.data)
     if any(objective["met"] is not True for objective in found.data["objectives"]):
         raise typer.Exit(MISSED)
+    bottleneck = found.data["bottleneck"]
+    if bottleneck and bottleneck["saturated"] and bottleneck["saturates_at"] is not None:
+        raise typer.Exit(SATURATED)
 
 
 def _exit_unless_complete(results: ResultsData) -> None:

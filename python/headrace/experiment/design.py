@@ -219,6 +219,9 @@ def read(file: str | Path, changes: Mapping[str, object] | None = None) -> Exper
 
 
 RANGE = re.compile(r"(?P<from>.+?)\s*\.\.\s*(?P<to>[^.].*?)\s*/\s*(?P<points>\d+)\s*(?P<scale>log)?")
+EVERY = re.compile(r"(?P<from>\d{1,9})\s*\.\.\s*(?P<to>\d{1,9})")
+# Maximum number of values of a range of every whole number.
+MOST_EVERY = 100
 
 
 def axis(text: str) -> Any:
@@ -228,13 +231,18 @@ def axis(text: str) -> Any:
     ['64 KiB', '{closed: {depth: 1, think: 2 ms}}', 7]
     >>> axis("8 KiB..1 MiB/8 log")
     {'from': '8 KiB', 'to': '1 MiB', 'points': 8, 'scale': 'log'}
+    >>> axis("8..12")
+    [8, 9, 10, 11, 12]
     """
     if found := RANGE.fullmatch(text.strip()):
         ends = {end: scalar(found[end]) for end in ("from", "to")}
         return ends | {"points": int(found["points"]), "scale": found["scale"] or "linear"}
+    if (found := EVERY.fullmatch(text.strip())) and 0 <= int(found["to"]) - int(found["from"]) < MOST_EVERY:
+        return list(range(int(found["from"]), int(found["to"]) + 1))
     if ".." in text:
         raise ValueError(
-            f"`{text.strip()}` is an invalid range: write FROM..TO/N, such as `8 KiB..1 MiB/8 log` or `1..9/9`"
+            f"`{text.strip()}` is an invalid range: write FROM..TO/N, such as `8 KiB..1 MiB/8 log`, or `8..12` for "
+            f"every whole number, at most {MOST_EVERY}"
         )
     values, depth, begin = [], 0, 0
     for at, letter in enumerate(text + ","):
