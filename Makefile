@@ -47,6 +47,9 @@ $(VENV)/tested: $(VENV)/tools $(SOURCES)
 	$(STEP) "extension" sh -c '. $(BIN)/activate && maturin develop --quiet'
 	@touch $@
 
+# Tests start hundreds of interpreters, which shall compile each module once, whatever the environment says.
+export PYTHONDONTWRITEBYTECODE :=
+
 # What tests import: where there is one for users, that one.
 EXTENSION := $(if $(wildcard $(VENV)/built),$(VENV)/built,$(VENV)/tested)
 

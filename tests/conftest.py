@@ -1,5 +1,6 @@
 """What the tests share: the command line as a user starts it, and the measured data where it is present."""
 
+import json
 import os
 import shutil
 import signal
@@ -23,15 +24,22 @@ def hears_ctrl_c() -> None:
 
 
 @pytest.fixture(scope="session")
-def headrace() -> Run:
-    """Return a function that runs `headrace` with these arguments and returns what it printed."""
+def headrace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    """Return a function that runs `headrace` in a process of its own, and returns what it printed."""
+    output, errors = (tmp_path_factory.mktemp("printed") / name for name in ("output", "errors"))
+    server = [sys.executable, str(ROOT / "tests" / "commands.py")]
 
     def run(*arguments: object, cwd: Path = ROOT, columns: int = 100) -> subprocess.CompletedProcess[str]:
         environment = os.environ | {"COLUMNS": str(columns), "NO_COLOR": "1", "TERM": "dumb"}
-        command = [str(Path(sys.executable).with_name("headrace")), *map(str, arguments)]
-        return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment, check=False)
+        command = [*map(str, arguments)]
+        assert commands.stdin
+        assert commands.stdout
+        print(json.dumps([command, str(cwd), environment, str(output), str(errors)]), file=commands.stdin, flush=True)
+        code = int(commands.stdout.readline())
+        return subprocess.CompletedProcess(command, code, output.read_text(), errors.read_text())
 
-    return run
+    with subprocess.Popen(server, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as commands:
+        yield run
 
 
 # Seconds that only what is broken takes: a bound on waiting for what must come, however busy the machine.

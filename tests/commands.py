@@ -1,0 +1,52 @@
+"""Runs commands of `headrace` one by one, each in a fork of this process, which has imported all that they use.
+
+A line of the input is a command: its arguments, its folder, its environment, and the files that get its output and its
+errors. A line of the output is its exit code. Imports are half a second of work, which a command need not repeat.
+"""
+
+import contextlib
+import gc
+import importlib
+import io
+import json
+import multiprocessing
+import os
+import pkgutil
+import sys
+
+import headrace.cli
+
+# What functions import.
+LATE = ("duckdb", "scipy.stats")
+# What has libraries of its own, which few commands need.
+RARE = ("headrace.explore", "headrace.studies", "headrace.view.explore")
+
+
+def prepare() -> None:
+    """Import what commands import. It starts no threads that a fork would miss."""
+    of_headrace = (module.name for module in pkgutil.walk_packages(headrace.__path__, "headrace."))
+    for name in (*LATE, *of_headrace):
+        if not name.startswith(RARE):
+            importlib.import_module(name)
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+        headrace.cli.app(["schema"])  # So that its parser has imported what it needs.
+    gc.freeze()  # A fork copies the pages that it writes to; its collector shall write to none of these.
+
+
+def run(arguments: list[str], folder: str, environment: dict[str, str], output: str, errors: str) -> None:
+    """Be what a user starts in a folder."""
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv = ["headrace", *arguments]
+    for standard, file in ((1, output), (2, errors)):
+        os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), standard)
+    headrace.cli.main()
+
+
+prepare()
+for line in sys.stdin:
+    process = multiprocessing.get_context("fork").Process(target=run, args=json.loads(line))
+    process.start()
+    process.join()
+    print(process.exitcode, flush=True)
