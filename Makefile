@@ -59,7 +59,7 @@ check:
 
 test: parts
 	@$(MAKE) --no-print-directory -j2 style mypy rust-test docs
-	@$(MAKE) --no-print-directory python-test
+	@HEADRACE_PAGES=$(abspath target/docs) $(MAKE) --no-print-directory python-test
 
 # Real programs that tests start beside headrace. Where Debian's packages can be installed, they are; elsewhere the tests
 # that need them are skipped, and say so.

@@ -1,6 +1,9 @@
 """Every command and file in the documentation, and every example, does what it says."""
 
+import contextlib
+import io
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -18,43 +21,55 @@ SNIPPET = re.compile(r"```console\n(.*?)```|```python\n(.*?)```(?:\n+```text\n(.
 COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n?)*)", re.MULTILINE)
 
 
-def test_the_types_and_pages_made_from_the_schema_are_fresh(tmp_path: Path) -> None:
-    made = subprocess.run(
-        [sys.executable, "-m", "generate", "types"], cwd=ROOT / "docs", capture_output=True, text=True, check=True
-    )
-    assert made.stdout == (ROOT / "python" / "headrace" / "document.py").read_text(), "run `make types`"
-    for what, file in (
-        ("result-types", ROOT / "python" / "headrace" / "result_types.py"),
-        ("results", ROOT / "docs" / "results.md"),
-    ):
-        made = subprocess.run(
-            [sys.executable, "-m", "generate", what], cwd=ROOT / "docs", capture_output=True, text=True, check=True
-        )
-        assert made.stdout == file.read_text(), "run `make types`"
-    manual = ROOT / "packaging" / "wheel" / "data" / "share" / "man" / "man1" / "headrace.1"
-    made = subprocess.run(
-        [sys.executable, "-m", "generate", "man"], cwd=ROOT / "docs", capture_output=True, text=True, check=True
-    )
-    assert made.stdout == manual.read_text(), "run `make man`"
-    subprocess.run([sys.executable, "-m", "generate", "pages", tmp_path], cwd=ROOT / "docs", check=True)
-    reference = (tmp_path / "scenario.md").read_text()
-    assert "| `stripe_unit` | size |" in reference
-    assert "`--timeline FILE.json`" in (tmp_path / "commands.md").read_text()
-    assert (tmp_path / "gallery" / "bursts.svg").stat().st_size > 1000
+def generated(*what: object) -> str:
+    """Return what `python -m generate` prints."""
+    command = [sys.executable, "-m", "generate", *map(str, what)]
+    return subprocess.run(command, cwd=ROOT / "docs", capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize(
+    ("what", "file"),
+    [
+        ("types", "python/headrace/document.py"),
+        ("result-types", "python/headrace/result_types.py"),
+        ("results", "docs/results.md"),
+        ("man", "packaging/wheel/data/share/man/man1/headrace.1"),
+    ],
+)
+def test_a_file_made_from_the_code_is_fresh(what: str, file: str) -> None:
+    assert generated(what) == (ROOT / file).read_text(), "run `make types man`"
+
+
+@pytest.fixture
+def pages(tmp_path: Path) -> Path:
+    """Return the folder of the pages made from the code: of `make test`, which has just made them, or a new one."""
+    made = os.environ.get("HEADRACE_PAGES")
+    if not made:
+        generated("pages", tmp_path)
+    return Path(made or tmp_path)
+
+
+def test_the_pages_made_from_the_code_are_whole(pages: Path) -> None:
+    assert "| `stripe_unit` | size |" in (pages / "scenario.md").read_text()
+    assert "`--timeline FILE.json`" in (pages / "commands.md").read_text()
+    assert (pages / "gallery" / "bursts.svg").stat().st_size > 1000
     for notebook in (ROOT / "docs" / "notebooks").glob("*.ipynb"):
         assert all(not cell.get("outputs") for cell in json.loads(notebook.read_text())["cells"]), (
             "commit it without outputs"
         )
-        assert '<div class="headrace">' in (tmp_path / "notebooks" / f"{notebook.stem}.md").read_text()
+        assert '<div class="headrace">' in (pages / "notebooks" / f"{notebook.stem}.md").read_text()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_a_page_shows_what_really_happens(headrace: Run, tmp_path: Path, page: Path) -> None:
+def test_a_page_shows_what_really_happens(
+    headrace: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: Path
+) -> None:
     text = page.read_text()
+    monkeypatch.chdir(tmp_path)
     for name, content in FILE.findall(text):
         (tmp_path / name).write_text(content)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    session = PythonSession(tmp_path)
+    variables: dict[str, object] = {"__name__": "__main__"}
     for console, python, said in SNIPPET.findall(text):
         for command, shown in COMMAND.findall(console):
             program, *arguments = shlex.split(command)
@@ -62,7 +77,7 @@ def test_a_page_shows_what_really_happens(headrace: Run, tmp_path: Path, page: P
             ran = headrace(*arguments, cwd=tmp_path, columns=90)
             assert_shown(shown, ran.stdout + ran.stderr, f"{page.name}: {command}")
         if python:
-            assert_shown(said, session.run(python), f"{page.name}: {python}")
+            assert_shown(said, printed_by(python, variables), f"{page.name}: {python}")
 
 
 def assert_shown(shown: str, printed: str, where: str) -> None:
@@ -99,20 +114,12 @@ def test_dots_stand_for_any_lines() -> None:
         assert not is_shown(shown, told), shown
 
 
-class PythonSession:
-    """Runs the Python of a page, block after block, each seeing what those before it made."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.before = ""
-
-    def run(self, code: str) -> str:
-        quietly = "import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()):\n    exec({!r}, globals())\n"
-        command = [sys.executable, "-c", quietly.format(self.before) + code]
-        ran = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
-        assert ran.returncode == 0, ran.stderr
-        self.before += code
-        return ran.stdout
+def printed_by(code: str, variables: dict[str, object]) -> str:
+    """Run a block of a page's Python, which sees what those before it made; return what it printed."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(code, variables)
+    return printed.getvalue()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -44,14 +44,18 @@ def test_the_front_readme_says_the_same_counts() -> None:
             assert said in front
 
 
-def test_json_counts_the_claims_that_it_lists(headrace: Run) -> None:
-    report = json.loads(headrace("study", "run", "data-sheets", "--small", "--json").stdout)
-    assert report["counts"] == study.counts(report["claims"])
-    assert sum(sum(of.values()) for of in report["counts"].values()) == len(report["claims"])
+@pytest.fixture(scope="module")
+def one(headrace: Run) -> Json:
+    """Return the report of a study, as JSON."""
+    return dict(json.loads(headrace("study", "run", "data-sheets", "--small", "--json").stdout))
 
 
-def test_the_page_of_all_studies_counts_the_claims_of_each() -> None:
-    one = study.find("data-sheets").run(small=True)
+def test_json_counts_the_claims_that_it_lists(one: Json) -> None:
+    assert one["counts"] == study.counts(one["claims"])
+    assert sum(sum(of.values()) for of in one["counts"].values()) == len(one["claims"])
+
+
+def test_the_page_of_all_studies_counts_the_claims_of_each(one: Json) -> None:
     shown = overview([one, one | {"study": "again"}])
     published = one["counts"]["published"]
     held, tried = published["holds"], sum(published.get(verdict, 0) for verdict in study.DECIDED)
