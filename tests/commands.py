@@ -23,13 +23,16 @@ RARE = ("headrace.explore", "headrace.studies", "headrace.view.explore")
 
 
 def prepare() -> None:
-    """Import what commands import. It starts no threads that a fork would miss."""
+    """Import what commands import, but for Polars: a fork would wait for the threads that it starts."""
+    sys.modules["polars"] = None  # type: ignore[assignment]
     of_headrace = (module.name for module in pkgutil.walk_packages(headrace.__path__, "headrace."))
     for name in (*LATE, *of_headrace):
         if not name.startswith(RARE):
-            importlib.import_module(name)
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name)
     with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
         headrace.cli.app(["schema"])  # So that its parser has imported what it needs.
+    del sys.modules["polars"]
     gc.freeze()  # A fork copies the pages that it writes to; its collector shall write to none of these.
 
 
