@@ -16,6 +16,9 @@ import sys
 
 import headrace.cli
 
+# Seconds that only a command that hangs takes.
+BROKEN = 600
+
 # What functions import.
 LATE = ("duckdb", "scipy.stats")
 # What has libraries of its own, which few commands need.
@@ -51,5 +54,7 @@ prepare()
 for line in sys.stdin:
     process = multiprocessing.get_context("fork").Process(target=run, args=json.loads(line))
     process.start()
+    process.join(BROKEN)
+    process.kill()
     process.join()
     print(process.exitcode, flush=True)

@@ -114,7 +114,7 @@ def test_a_share_in_time_needs_a_time(text: str, words: str) -> None:
 def test_a_saturated_run_says_so_by_its_exit_code(headrace: Run, tmp_path: Path) -> None:
     # No formula foresees it: the drive chooses the order of its commands.
     text = """
-system: {{disk: {{type: disk, device: seagate-st3500630ns, positioning: addressed, scheduling: sstf}}}}
+system: {{disk: {{type: disk, device: seagate-st3500630ns, positioning: mechanical, scheduling: sstf}}}}
 workload: {{users: {{to: disk, arrivals: {}}}}}
 run: {{requests: 2000}}
 """
