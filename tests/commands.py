@@ -50,11 +50,12 @@ def run(arguments: list[str], folder: str, environment: dict[str, str], output: 
     headrace.cli.main()
 
 
-prepare()
-for line in sys.stdin:
-    process = multiprocessing.get_context("fork").Process(target=run, args=json.loads(line))
-    process.start()
-    process.join(BROKEN)
-    process.kill()
-    process.join()
-    print(process.exitcode, flush=True)
+if __name__ == "__main__":
+    prepare()
+    for line in sys.stdin:
+        process = multiprocessing.get_context("fork").Process(target=run, args=json.loads(line))
+        process.start()
+        process.join(BROKEN)
+        process.kill()
+        process.join()
+        print(process.exitcode, flush=True)

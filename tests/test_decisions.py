@@ -406,7 +406,7 @@ def test_errors_in_a_varied_device_are_told(headrace: Run, tmp_path: Path) -> No
         "system.d.device.like": "did you mean `seagate-st3500630ns`",
     }.items():
         with pytest.raises(ScenarioError) as told:
-            NAMED.with_({changes: "seagate-st3500630n"}).check()
+            NAMED.with_({changes: "seagate-st3500630nx"}).check()
         assert says in str(told.value)
     with pytest.raises(ScenarioError, match="full_stroke"):
         NAMED.with_({"system.d.device.seek_read.full_stroke": "0.1 ms"}).check()

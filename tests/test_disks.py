@@ -80,7 +80,7 @@ def test_validate_prints_its_contract(headrace: Run, measured_data: Path, tmp_pa
     printed = " ".join(headrace(*arguments).stdout.split())
     assert "off the measured mean of" in printed
     assert "the requests with the largest errors, and what happened to them in the model" in printed
-    refused = headrace("validate", "--device", "hp-c3323", "--trace", trace_of(measured_data, "hp_c3323a"))
+    refused = headrace("validate", "--device", "hp-c3323b", "--trace", trace_of(measured_data, "hp_c3323a"))
     assert refused.returncode == 2
     assert "did you mean `hp-c3323a`" in refused.stderr
 

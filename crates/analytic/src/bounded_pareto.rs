@@ -2,7 +2,7 @@
 
 use num_complex::Complex64;
 
-use crate::distribution::exp;
+use crate::complex::exp;
 
 /// A time between two bounds with a density proportional to x^(−shape − 1).
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,6 +3,7 @@
 use num_complex::Complex64;
 
 use crate::bounded_pareto::BoundedPareto;
+use crate::complex::exp;
 use crate::empirical::Empirical;
 use crate::grid::Grid;
 use crate::lognormal::Lognormal;
@@ -204,12 +205,6 @@ fn erlang_cdf(stages: u32, x: f64) -> f64 {
         log_term += log_x - libm::log(f64::from(i + 1));
     }
     (1.0 - sum).clamp(0.0, 1.0)
-}
-
-/// e^z. Not the one that comes with complex numbers: that takes the platform's functions, which differ between machines.
-pub(crate) fn exp(z: Complex64) -> Complex64 {
-    let (sin, cos) = libm::sincos(z.im);
-    Complex64::new(cos, sin) * libm::exp(z.re)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use num_complex::Complex64;
 
-use crate::distribution::exp;
+use crate::complex::exp;
 
 /// Finitely many values with their probabilities.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use num_complex::Complex64;
 
-use crate::distribution::exp;
+use crate::complex::exp;
 
 /// A distribution on [0, (n − 1)·step]: its cdf at 0, step, 2·step …, straight in between.
 #[derive(Clone, Debug, PartialEq)]

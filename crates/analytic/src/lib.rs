@@ -14,6 +14,7 @@
 //! ```
 
 mod bounded_pareto;
+mod complex;
 mod distribution;
 mod empirical;
 mod euler;

@@ -2,7 +2,7 @@
 
 use num_complex::Complex64;
 
-use crate::distribution::exp;
+use crate::complex::exp;
 
 /// A time whose logarithm is normal.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -58,7 +58,7 @@ pub struct Found {
 
 /// The JSON Schema of a scenario, for editors.
 pub fn scenario_schema() -> serde_json::Value {
-    let mut schema = document::json_schema();
+    let mut schema = document::schema_of::<spec::ScenarioSpec>();
     job_files::add_to(&mut schema);
     schema
 }

@@ -180,7 +180,7 @@ pub(crate) fn folder(file: &str) -> &FilePath {
 pub(crate) fn typed(tree: &mut Tree) -> Result<ScenarioSpec, Vec<document::Problem>> {
     let beside = folder(&tree.file).to_owned();
     variation::complete(&mut tree.root, &Path::default(), &beside)?;
-    let mut spec: ScenarioSpec = document::read(tree)?;
+    let mut spec: ScenarioSpec = document::read_as(tree, &document::schema_of::<ScenarioSpec>())?;
     spec.run.complete();
     Ok(spec)
 }

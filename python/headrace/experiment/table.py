@@ -35,6 +35,10 @@ MOST_LOADS = 6
 UNTESTED = " With one run each, it was not tested whether they differ."
 
 
+# Ends of the metrics of reads and of writes that are shown.
+APART = tuple(f".{operation}.{metric}" for operation in ("reads", "writes") for metric in ("mean_ms", "p99_ms"))
+
+
 def more_is_better(metric: str) -> bool:
     """Return true if more of a metric is better, as far as that is known."""
     what = metric.rpartition(".")[2]
@@ -414,16 +418,13 @@ class Table(InNotebook):
 
     @property
     def shown_metrics(self) -> list[str]:
-        """The metrics that are drawn and printed: those of interest, throughput, the highest utilisation.
+        """The metrics that are drawn and printed: those of interest, their p99, throughput, the highest utilisation.
 
-        Responses are shown also by operation, where a stream has several, and with their p99.
+        Reads and writes apart come last, where a stream mixes them: a narrow terminal leaves out what does not fit.
         """
         chosen = list(self.metrics_of_interest)
         if self.experiment.metrics:
             return chosen
-        streams = tuple(metric.removesuffix("mean_ms") for metric in chosen if metric.endswith(".mean_ms"))
-        chosen += [metric for metric in self.metrics if metric.startswith(streams) and metric.endswith(".mean_ms")]
-        chosen = list(dict.fromkeys(chosen))
         chosen += [metric for metric in self.metrics if time_of(metric) is not None]
         chosen += [late for metric in chosen if (late := metric.replace("mean_ms", "p99_ms")) in self.metrics]
         chosen += [metric for metric in self.metrics if metric.endswith(".requests_per_s")]
@@ -435,6 +436,7 @@ class Table(InNotebook):
             if metric.endswith(".utilisation")
         }
         chosen += [max(used, key=lambda metric: used[metric])] if used else []
+        chosen += [metric for metric in self.metrics if metric.endswith(APART)]
         return list(dict.fromkeys(chosen))
 
     def _chart(self, metric: str, *, first: bool) -> Chart:

@@ -1,4 +1,4 @@
-//! The document: text → tree → checked tree → [`ScenarioSpec`].
+//! Documents: text → tree → checked tree → a type, such as that of a scenario.
 //!
 //! The text is parsed to a [`Tree`] that knows where everything stands, compared with the schema (which comes from the
 //! Rust types) with all errors collected, and only then read into the types.
@@ -17,13 +17,6 @@ pub use tree::{Key, TextSpan, Tree, Value, ValueNode};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
-use crate::spec::ScenarioSpec;
-
-/// The JSON Schema of a scenario, for editors and for the checker.
-pub fn json_schema() -> serde_json::Value {
-    schema_of::<ScenarioSpec>()
-}
-
 /// The JSON Schema of a document that is a `T`.
 pub fn schema_of<T: JsonSchema>() -> serde_json::Value {
     schemars::schema_for!(T).to_value()
@@ -33,11 +26,6 @@ pub fn schema_of<T: JsonSchema>() -> serde_json::Value {
 pub fn schema_of_output<T: JsonSchema>() -> serde_json::Value {
     let settings = schemars::generate::SchemaSettings::default().for_serialize();
     settings.into_generator().into_root_schema_for::<T>().to_value()
-}
-
-/// Reads a scenario from `tree`, or returns all its violations of the schema.
-pub fn read(tree: &Tree) -> Result<ScenarioSpec, Vec<Problem>> {
-    read_as(tree, &json_schema())
 }
 
 /// Reads `tree` as a `T` whose schema is `schema`.

@@ -11,7 +11,7 @@ use super::ends;
 use super::path::Path;
 use super::problem::Problem;
 use super::tree::{Key, Tree, Value, ValueNode};
-use super::wanted::{either, kind_in_words, ways};
+use super::wanted::{either, kind_in_words, list, only_key, ways, words};
 
 /// Every way in which `tree`, which stands at `path` of a document, differs from `schema`.
 pub fn check(tree: &Tree, schema: &Json, path: &Path) -> Vec<Problem> {
@@ -26,11 +26,6 @@ struct Checker<'s> {
     problems: Vec<Problem>,
 }
 
-/// The items of a list in the schema, none where it is missing.
-pub(super) fn list<'s>(schema: &'s Json, keyword: &str) -> &'s [Json] {
-    schema[keyword].as_array().map_or(&[], Vec::as_slice)
-}
-
 /// The first sentence of what the schema says of itself.
 fn description(schema: &Json) -> Option<&str> {
     let text = schema["description"].as_str()?;
@@ -40,20 +35,6 @@ fn description(schema: &Json) -> Option<&str> {
 /// The value of `type` that chooses this alternative.
 fn tag(schema: &Json) -> Option<&str> {
     schema["properties"]["type"]["const"].as_str()
-}
-
-/// The one key that chooses this alternative.
-pub(super) fn only_key(schema: &Json) -> Option<&str> {
-    match (list(schema, "required"), schema["properties"].as_object()) {
-        ([key], Some(properties)) if properties.len() == 1 => key.as_str(),
-        _ => None,
-    }
-}
-
-/// The bare words this alternative stands for.
-pub(super) fn words(schema: &Json) -> Vec<&str> {
-    let constant = schema["const"].as_str();
-    list(schema, "enum").iter().filter_map(Json::as_str).chain(constant).collect()
 }
 
 fn has_type(schema: &Json, name: &str) -> bool {

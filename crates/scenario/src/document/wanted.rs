@@ -2,7 +2,24 @@
 
 use serde_json::Value as Json;
 
-use super::schema::{list, only_key, words};
+/// The items of a list in the schema, none where it is missing.
+pub(super) fn list<'s>(schema: &'s Json, keyword: &str) -> &'s [Json] {
+    schema[keyword].as_array().map_or(&[], Vec::as_slice)
+}
+
+/// The one key that chooses this alternative.
+pub(super) fn only_key(schema: &Json) -> Option<&str> {
+    match (list(schema, "required"), schema["properties"].as_object()) {
+        ([key], Some(properties)) if properties.len() == 1 => key.as_str(),
+        _ => None,
+    }
+}
+
+/// The bare words this alternative stands for.
+pub(super) fn words(schema: &Json) -> Vec<&str> {
+    let constant = schema["const"].as_str();
+    list(schema, "enum").iter().filter_map(Json::as_str).chain(constant).collect()
+}
 
 /// The kind of value that a schema wants; of one that may be left out, the other.
 fn kind(schema: &Json) -> Option<&str> {

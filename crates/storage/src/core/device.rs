@@ -20,7 +20,7 @@ pub trait Device: Any + Clone {
     /// Returns maker, model and size; `None` if they are not given.
     fn title(&self) -> Option<&str>;
 
-    /// Returns the measurements that it was held against, and the result; or `not validated`.
+    /// Returns the measurements that it was compared with, and the result; or `not validated`.
     fn validation(&self) -> &str;
 }
 
