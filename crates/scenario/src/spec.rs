@@ -126,7 +126,7 @@ pub struct Limits {
     /// Maximum number of events.
     #[schemars(range(min = 1))]
     pub events: u64,
-    /// Maximum real time.
+    /// Maximum real time of all replications together.
     pub wall_time: Nanos,
 }
 

@@ -261,7 +261,8 @@ def _training(stream: Json) -> list[Tile]:
 def _unsure(response: Json) -> float:
     """Return by what share of itself a time without an interval may be off: of a mean that is not trusted, by its."""
     untrusted = response["interval"] and not response["interval"]["trusted"]
-    return float(response["half_width_ms"] / response["mean_ms"]) if untrusted else 0.0
+    # A mean of zero has no uncertainty: no request took any time.
+    return float(response["half_width_ms"] / response["mean_ms"]) if untrusted and response["mean_ms"] else 0.0
 
 
 def _bottleneck(found: Json) -> list[Tile]:

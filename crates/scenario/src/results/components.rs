@@ -204,10 +204,11 @@ fn of(plan: &Plan, id: NodeId, outcomes: &[Outcome], time: f64) -> ComponentResu
     }
 }
 
-/// The share of the time that servers were in use, as far as they worked.
+/// The share of the time that servers were in use, as far as they worked. Rounding makes it no more than all of it.
 fn of_time(busy_ns: f64, servers: u64, away_ns: f64, time_s: f64) -> f64 {
     let working = servers as f64 - away_ns * 1e-9 / time_s;
-    if working > 0.0 { busy_ns * 1e-9 / time_s / working } else { 0.0 }
+    let share = if working > 0.0 { busy_ns * 1e-9 / time_s / working } else { 0.0 };
+    if (1.0..1.0 + 1e-12).contains(&share) { 1.0 } else { share }
 }
 
 /// The servers of a component that stand in for no others.

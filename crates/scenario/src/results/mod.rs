@@ -122,7 +122,9 @@ pub fn of(plan: &Plan, engine: Engine, outcomes: &[Outcome], options: &Options) 
     if let Some(broken) = outcomes.iter().flat_map(|outcome| outcome.broken.iter()).next() {
         return Err(format!("this is a defect of headrace, please report it with the scenario: {broken}"));
     }
-    let ended = outcomes.iter().map(|outcome| outcome.end).max().unwrap_or(End::Cancelled);
+    let are_all = outcomes.len() == plan.run().replications as usize;
+    let ends = outcomes.iter().map(|outcome| outcome.end);
+    let ended = ends.max().map_or(End::Cancelled, |end| if are_all { end } else { end.max(End::TooLong) });
     let all = outcomes;
     // One that was cut short would count as much as the others in an interval; it is left out unless there is no other.
     let whole: Vec<Outcome> = outcomes.iter().filter(|outcome| is_complete(outcome.end)).cloned().collect();
@@ -138,7 +140,7 @@ pub fn of(plan: &Plan, engine: Engine, outcomes: &[Outcome], options: &Options) 
         headrace: env!("CARGO_PKG_VERSION"),
         answer: String::new(),
         notes: notes::of(plan, all, &streams, bottleneck.as_ref()),
-        complete: outcomes.len() == plan.run().replications as usize && is_complete(ended),
+        complete: is_complete(ended),
         ended,
         engine,
         replications: outcomes.len(),

@@ -27,6 +27,7 @@ use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::spec::Engine;
 use cut::Candidates;
+use replication::Deadline;
 
 /// The engine a plan is run by: the one asked for, or for `auto` the recursion where it gives the same answer.
 ///
@@ -59,15 +60,18 @@ impl Replications {
         let wanted = each.checked_mul(u64::from(plan.run().replications)).unwrap_or(1);
         progress.wanted.store(wanted, Ordering::Relaxed);
         progress.answered.store(each.checked_mul(done).unwrap_or(0), Ordering::Relaxed);
+        let deadline = Deadline::new(plan, progress);
         let (next, into) = (AtomicUsize::new(0), Mutex::new(self));
         std::thread::scope(|scope| {
             for _ in 0..options.threads.min(missing.len()).max(1) {
                 scope.spawn(|| {
                     while let Some(&number) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        if progress.is_cancelled() {
+                        // The first says how far it came, unless nobody wants to know.
+                        let is_over = number > 0 && deadline.end().is_some();
+                        if is_over || progress.is_cancelled() {
                             return;
                         }
-                        let one = one::run(plan, engine, number as u64, options, progress);
+                        let one = one::run(plan, engine, number as u64, options, &deadline);
                         into.lock().expect("no replication panicked").keep(number, one);
                     }
                 });

@@ -15,7 +15,6 @@ use super::replication::{Deadline, Replication, RequestSource, Watch, threads};
 use super::still::Still;
 use crate::checks::FileBooks;
 use crate::plan::{Plan, StreamPlan};
-use crate::progress::Progress;
 use crate::record::{Record, RequestLog};
 use crate::spec::Engine;
 
@@ -25,11 +24,10 @@ pub fn run(
     engine: Engine,
     number: u64,
     options: &Options,
-    progress: &Progress,
+    deadline: &Deadline,
 ) -> (Candidates<Outcome>, Vec<Journey>) {
     let replication = options.replication.unwrap_or(0) + number;
     let seed = plan.seed(replication);
-    let deadline = Deadline::new(plan, progress);
     let is_over = || deadline.end().is_some();
     let sim = Sim::new();
     let first = if number == 0 { options.first } else { 0 };
@@ -57,7 +55,7 @@ pub fn run(
         still: Still::new(plan.requests()),
         counted: FaultsByCount::of(&plan.faults),
     };
-    let watch = Watch::new(plan, &deadline);
+    let watch = Watch::new(plan, deadline);
     let of = &replication;
     let hosts = events::Hosts::new(&sim, move |(stream, thread)| of.host(stream, thread));
     let (end, now) = match engine {

@@ -270,3 +270,26 @@ fn the_headroom_of_sequential_writes_is_what_a_drive_can_write() {
         }
     }
 }
+
+/// A drive writes data back both while it waits for the bus with a host's command and while it does so with one of its controller. Only the
+/// former is taken from its time for hosts, so that no share is below none or above all.
+#[test]
+fn time_that_a_drive_writes_back_is_counted_by_whose_command_waits() {
+    let text = "
+parts: {p: {type: disk, device: maxtor-7y250p0, positioning: mechanical}}
+system:
+  w: {type: link, rate: 5 MB/s}
+  c: {type: controller, cache: {size: 2 MiB, writes: back}}
+  a: {type: array, level: raid0, of: p, disks: 2, stripe_unit: 64 KiB, via: w, controllers: [c]}
+workload:
+  x: {to: a, arrivals: {poisson: 60 /s}, op: write, size: 64 KiB}
+  r: {to: a, arrivals: {poisson: 10 /s}, op: read, size: 4 KiB}
+run: {requests: 1000}
+";
+    let results = run(text);
+    for drive in results.components.iter().filter(|component| component.kind == "disk") {
+        let shares = &drive.utilisation_by_cause;
+        assert!(drive.utilisation.unwrap() <= 1.0, "{drive:?}");
+        assert!(shares["host"] > 0.0 && shares["destage"] > 0.0, "{shares:?}");
+    }
+}

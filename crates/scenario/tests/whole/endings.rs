@@ -219,6 +219,37 @@ run: {limits: {wall_time: 100 ms}}
     assert_ends(text, &[End::TooLong]);
 }
 
+/// A rebuild that the limit on real time interrupts is not taken for one that ended: the run ends with it, though its requests may be
+/// done within the next events.
+#[test]
+fn a_rebuild_that_is_interrupted_ends_the_run() {
+    let text = "
+system:
+  left: {type: station, servers: 8, service: 10 us, capacity: 1 TB}
+  right: {type: station, servers: 8, service: 10 us, capacity: 1 TB}
+  v: {type: array, level: raid1, of: [left, right], rebuild: {chunk: 4 KiB}}
+workload: {w: {to: v, arrivals: {poisson: 100 /s}}}
+faults: [{component: right, fails: 10 ms, replaced: 20 ms}]
+run: {requests: 1000, limits: {wall_time: 50 ms}}
+";
+    for _ in 0..8 {
+        assert_ends(text, &[End::TooLong]);
+    }
+}
+
+/// The limit on real time is one of all replications together.
+#[test]
+fn replications_share_the_limit_on_real_time() {
+    let text = "
+system: {d: {type: station, service: 1 ms}}
+workload: {w: {to: d, arrivals: {poisson: 500 /s}}}
+run: {requests: 1000000000, replications: 1000, engine: events, limits: {wall_time: 50 ms}}
+";
+    let results = assert_ends(text, &[End::TooLong]);
+    assert_eq!(results.replications, 1);
+    assert_note(&results, "1 of 1000 replications were run");
+}
+
 /// Read-ahead ends with the array: behind it a solid-state drive has no pages.
 #[test]
 fn read_ahead_ends_with_the_array() {

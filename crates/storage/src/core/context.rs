@@ -78,9 +78,13 @@ impl<'m> SimContext<'m> {
         Self { interrupts: Some(interrupts), most_processes, ..self }
     }
 
-    /// Returns true once the run must end: a computation that takes long then ends early, and its result does not matter.
+    /// Returns true once the run must end: a computation that takes long then ends early, and nothing that depends on it happens.
     pub fn is_interrupted(&self) -> bool {
-        self.interrupts.is_some_and(|interrupts| interrupts())
+        let must_end = self.interrupts.is_some_and(|interrupts| interrupts());
+        if must_end {
+            self.sim.stop();
+        }
+        must_end
     }
 
     /// Returns true if the run ended because it had too many processes.

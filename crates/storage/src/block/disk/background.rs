@@ -9,16 +9,16 @@ pub struct Background {
     pub alone_ns: u64,
     /// While a command was in service.
     pub within_ns: u64,
+    /// Part of `within_ns`: while a command of a host was.
+    pub within_hosts_ns: u64,
 }
 
 impl Background {
-    /// Returns what the arm did, with this work beside: that which no command saw, and that which commands waited for, of hosts as
-    /// far as they waited.
+    /// Returns what the arm did, with this work beside: that which no command saw, and that which commands of hosts waited for.
     pub(super) fn beside(self, arm: Activity) -> Activity {
-        let Self { alone_ns, within_ns } = self;
+        let [alone, within] = [self.alone_ns, self.within_hosts_ns].map(u128::from);
         let [host, destage, others @ ..] = arm.busy;
-        let waited = host.min(u128::from(within_ns));
-        let busy = [host - waited, destage + u128::from(alone_ns) + waited, others[0], others[1], others[2]];
+        let busy = [host - within, destage + alone + within, others[0], others[1], others[2]];
         Activity { busy, ..arm }
     }
 }
@@ -42,8 +42,9 @@ impl TimeRange {
 pub struct Ledger {
     /// Background work before the last command began.
     settled: Background,
-    /// The service of the last command, and how long those before it took.
+    /// The service of the last command, whether that is a host's, and how long those before it took.
     service: TimeRange,
+    for_host: bool,
     served_ns: u64,
     /// Service time, in ns, before the last destage began.
     seen_ns: u64,
@@ -101,14 +102,15 @@ impl Ledger {
         self.served_ns + self.service.end.min(now).saturating_sub(self.service.begin)
     }
 
-    /// A command begins at `begin`; nobody knows yet when it ends.
+    /// A command, of a host or not, begins at `begin`; nobody knows yet when it ends.
     #[inline]
-    pub fn serve(&mut self, begin: u64) {
+    pub fn serve(&mut self, begin: u64, for_host: bool) {
         if !self.recent.is_empty() {
             self.settle(begin);
         }
         self.served_ns = self.service_until(begin);
         self.service = TimeRange { begin, end: u64::MAX };
+        self.for_host = for_host;
     }
 
     /// The last command ended at `end`.
@@ -128,9 +130,9 @@ impl Ledger {
 
     /// Returns the background work before `now`; the last command must have begun by then.
     pub fn until(&self, now: u64) -> Background {
-        let Background { alone_ns, within_ns } = self.done(now);
+        let done = self.done(now);
         let owed = self.owed_ns.min(self.left_until(now).saturating_sub(self.left_ns));
-        Background { alone_ns: alone_ns + self.counted_ns + owed, within_ns }
+        Background { alone_ns: done.alone_ns + self.counted_ns + owed, ..done }
     }
 
     /// Returns the background work before `now`, without what is owed.
@@ -140,6 +142,7 @@ impl Ledger {
             let done = TimeRange { end: work.end.min(now), ..*work };
             let within = done.within_ns(&self.service);
             sum.within_ns += within;
+            sum.within_hosts_ns += if self.for_host { within } else { 0 };
             sum.alone_ns += done.end.saturating_sub(done.begin) - within;
         }
         sum

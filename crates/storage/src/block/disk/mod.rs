@@ -215,6 +215,15 @@ impl<'m> Disk<'m> {
         self.stalled.borrow_mut()[cause as usize] += u128::from(held.0);
     }
 
+    /// A command begins.
+    #[inline]
+    fn begin(&self, cause: Cause) {
+        self.by_cause.begin(cause, self.context.shared.sim);
+        if let Works::Mechanical(drive) = &self.works {
+            drive.borrow_mut().set_for_host(cause == Cause::Host);
+        }
+    }
+
     #[inline]
     fn charge(&self, breakdown: &mut Breakdown, began: Nanos, ended: Nanos) {
         breakdown.waited(self.context.id, began);
@@ -260,7 +269,7 @@ impl<'m> Disk<'m> {
         let sim = self.context.shared.sim;
         let _held = arm.acquire(()).await;
         breakdown.waited(self.context.id, sim.now());
-        self.by_cause.begin(request.cause, sim);
+        self.begin(request.cause);
         let done = self.work_until_ready(request).await;
         self.by_cause.end(request.cause, sim);
         done
@@ -277,7 +286,7 @@ impl<'m> Disk<'m> {
         let (sim, Choosing { arm, batches }) = (self.context.shared.sim, commands);
         let held = arm.acquire(QueuedCommand::of(request)).await;
         breakdown.waited(self.context.id, sim.now());
-        self.by_cause.begin(request.cause, sim);
+        self.begin(request.cause);
         let done = self.work_until_ready(request).await;
         self.by_cause.end(request.cause, sim);
         let others = arm.usage().queue.value() > 0;

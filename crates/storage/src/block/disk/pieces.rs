@@ -44,8 +44,10 @@ impl<'m> Pieces<'_, 'm> {
         breakdown.waited(disk.context.id, sim.now());
         let begun = sim.now();
         let destaged = self.destaged(begun);
+        disk.begin(request.cause);
         self.drive.borrow_mut().begin_pieces(begun);
-        disk.by_cause.during(request.cause, sim, self.exchange(request, breakdown)).await;
+        self.exchange(request, breakdown).await;
+        disk.by_cause.end(request.cause, sim);
         // While data waits for the channel, the drive reads ahead the next or destages.
         let worked = self.hidden.get() + (self.destaged(sim.now()) - destaged);
         disk.note_stall(request.cause, Nanos(breakdown.waited_after(begun).0.saturating_sub(worked)));

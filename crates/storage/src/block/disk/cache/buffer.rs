@@ -236,10 +236,10 @@ impl WriteBuffer {
         self.dirty.iter().rposition(|write| write.block.end() == address)
     }
 
-    /// The drive begins to serve a command.
+    /// The drive begins to serve a command, of a host or not.
     #[inline]
-    pub fn begin_service(&mut self, now: Nanos) {
-        self.ledger.serve(now.0);
+    pub fn begin_service(&mut self, now: Nanos, for_host: bool) {
+        self.ledger.serve(now.0, for_host);
     }
 
     /// Ends the service of the current write; the buffer is ready for the next.

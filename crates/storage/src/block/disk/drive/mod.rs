@@ -46,6 +46,8 @@ pub struct Drive {
     goes_on: bool,
     /// True if the data of its command moves in pieces.
     in_pieces: bool,
+    /// True if its command is a host's.
+    for_host: bool,
     handled: Handled,
     counts: CommandCounts,
 }
@@ -72,6 +74,7 @@ impl Drive {
             overlapping: true,
             goes_on: false,
             in_pieces: false,
+            for_host: true,
             handled: Handled::default(),
             counts: CommandCounts::default(),
         }
@@ -82,6 +85,11 @@ impl Drive {
     #[must_use]
     pub fn overlapping(self, yes: bool) -> Self {
         Self { overlapping: yes, ..self }
+    }
+
+    /// Sets whether the next commands are a host's; default: true.
+    pub fn set_for_host(&mut self, yes: bool) {
+        self.for_host = yes;
     }
 
     /// Returns the drive's handling of the last command.
@@ -118,7 +126,7 @@ impl Drive {
             self.ahead.begin(now.0, self.destaged_alone(now.0));
         }
         if let Some(buffer) = &mut self.buffer {
-            buffer.begin_service(now);
+            buffer.begin_service(now, self.for_host);
         }
     }
 

@@ -356,7 +356,7 @@ proptest! {
             service += (served.ready - now).0;
             for time in [now.0, (now.0 + served.ready.0) / 2, served.ready.0, served.ready.0 + gap] {
                 let background = drive.background(Nanos(time));
-                let Background { alone_ns, within_ns } = background;
+                let Background { alone_ns, within_ns, .. } = background;
                 prop_assert!(alone_ns >= last.alone_ns && within_ns >= last.within_ns, "{last:?} {background:?}");
                 prop_assert!(time < served.ready.0 || alone_ns + service <= time);
                 prop_assert!(within_ns <= service);

@@ -1,0 +1,209 @@
+"""`make fuzz`: runs random systems for as long as is wanted, and keeps the document of each that goes wrong.
+
+Every document is tried in a process that may crash, hang or ask for too much memory: what it does is known by its number.
+"""
+
+import argparse
+import contextlib
+import io
+import json
+import math
+import resource
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any
+
+import systems
+
+import headrace
+from headrace.view.terminal import report as terminal
+
+Json = dict[str, Any]
+
+WALL_TIME_S = 1.0
+HUNG_S = 20.0
+MEMORY = 2 << 30
+LIMITS = {"run.limits": json.dumps({"wall_time": f"{WALL_TIME_S} s"})}
+
+
+@dataclass
+class Tried:
+    """What trying a document told."""
+
+    number: int
+    wrong: list[str] = field(default_factory=list)
+    ended: str = "refused"
+    kinds: set[str] = field(default_factory=set)
+    took_s: float = 0.0
+    """Processor time of its longest step: reading and checking, solving, running."""
+
+
+class Trial:
+    """Tries one document."""
+
+    def __init__(self, number: int, folder: Path) -> None:
+        self.tried = Tried(number)
+        text = json.dumps(systems.system(number))
+        self.scenario = headrace.Scenario(text, str(folder / "fuzz.yaml")).with_(LIMITS)
+
+    def step(self, does: Any) -> Any:
+        """Do a step; return what it gives, or the error by which it refuses the document."""
+        began = time.process_time()
+        try:
+            return does()
+        except headrace.ScenarioError as error:
+            return error
+        except BaseException as error:
+            self.tried.wrong.append(f"{type(error).__name__}: {error}")
+            return error
+        finally:
+            self.tried.took_s = max(self.tried.took_s, time.process_time() - began)
+
+    def of(self) -> Tried:
+        """Check, solve and run the document, twice, and judge what is said."""
+        refused = self.step(self.scenario.check)
+        solved = self.step(lambda: self.scenario.solve().data)
+        results = self.step(lambda: self.scenario.run(threads=1))
+        if isinstance(results, Exception) != isinstance(refused, Exception):
+            self.tried.wrong.append(f"check: {refused!s:.300}, run: {results!s:.300}")
+        if isinstance(solved, dict):
+            self.tried.wrong += [f"solve: {where} is {value}" for where, value in impossible(solved)]
+        if isinstance(results, headrace.Results):
+            self.judge(results)
+        return self.tried
+
+    def judge(self, results: headrace.Results) -> None:
+        """Judge what a run says, in itself and beside a second run."""
+        data: Any = results.data
+        self.tried.ended, self.tried.kinds = data["ended"], {one["kind"] for one in data["components"]}
+        self.tried.wrong += [f"run: {where} is {value}" for where, value in impossible(data)]
+        self.tried.wrong += list(unaccounted(data))
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.step(lambda: terminal.show(results.report()))
+        if data["ended"] != "too_long":
+            again = self.step(lambda: self.scenario.run(threads=2).data)
+            if again != data and isinstance(again, dict) and again["ended"] != "too_long":
+                self.tried.wrong.append(f"not the same twice: {sorted(key for key in data if data[key] != again[key])}")
+
+
+def impossible(value: Any, where: str = "") -> Iterator[tuple[str, float]]:
+    """Yield the numbers of an answer that are none, and shares that are none."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if key != "scenario":
+                yield from impossible(inner, f"{where}.{key}")
+    elif isinstance(value, list):
+        for at, inner in enumerate(value):
+            yield from impossible(inner, f"{where}[{at}]")
+    elif isinstance(value, float):
+        is_share = where.endswith((".utilisation", ".blocked", ".stalled", ".share")) and "points" not in where
+        if not math.isfinite(value) or (is_share and not 0 <= value <= 1):
+            yield where, value
+
+
+def unaccounted(data: Json) -> Iterator[str]:
+    """Yield the streams whose requests are not all accounted for."""
+    for stream in data["streams"]:
+        told = [stream[name] for name in ("completed", "in_flight", "dropped", "expired", "failed")]
+        if stream["issued"] != sum(told):
+            yield f"{stream['name']}: {stream['issued']} issued, {told} accounted for"
+
+
+def work(numbers: Connection, folder: Path) -> None:
+    """Try the documents whose numbers come in, and send what each told."""
+    sys.setrecursionlimit(10_000)
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    while (number := numbers.recv()) is not None:
+        numbers.send(Trial(number, folder).of())
+
+
+@dataclass
+class Worker:
+    """A process, the number that it tries, and when that began."""
+
+    folder: Path
+    number: int | None = None
+
+    def __post_init__(self) -> None:
+        self.start()
+
+    def start(self) -> None:
+        context = get_context("spawn")
+        self.pipe, other = context.Pipe()
+        self.process = context.Process(target=work, args=(other, self.folder))
+        self.process.start()
+        other.close()
+
+    def give(self, number: int | None) -> None:
+        self.number, self.since = number, time.monotonic()
+        self.pipe.send(number)
+
+    def told(self) -> Tried | None:
+        """Return what its document told, if it has; start a new process where this one died or hangs."""
+        assert self.number is not None
+        wrong = ""
+        try:
+            if self.pipe.poll():
+                tried: Tried = self.pipe.recv()
+                return tried
+        except (EOFError, ConnectionResetError):
+            self.process.join()
+            wrong = f"died with {self.process.exitcode}"
+        if not wrong and time.monotonic() - self.since > HUNG_S:
+            wrong = f"no answer after {HUNG_S:.0f} s"
+            self.process.kill()
+        if not wrong:
+            return None
+        self.start()
+        return Tried(self.number, [wrong], "lost", took_s=time.monotonic() - self.since)
+
+
+def fuzz(first: int, count: int, folder: Path, processes: int = 1) -> Iterator[Tried]:
+    """Try `count` documents from number `first` on, and yield what each told."""
+    systems.write_files(folder)
+    numbers = iter(range(first, first + count))
+    workers = [Worker(folder) for _ in range(min(processes, count))]
+    for worker in workers:
+        worker.give(next(numbers))
+    while workers:
+        wait([worker.pipe for worker in workers], timeout=1)
+        for worker in list(workers):
+            if tried := worker.told():
+                worker.give(next(numbers, None))
+                if worker.number is None:
+                    workers.remove(worker)
+                    worker.process.join()
+                yield tried
+
+
+def main() -> None:
+    """Fuzz, and say what was found."""
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--seed", type=int, default=0, help="number of the first document")
+    options.add_argument("--count", type=int, default=10_000, help="number of documents")
+    options.add_argument("--processes", type=int, default=2)
+    options.add_argument("--keep", type=Path, default=Path("target/fuzz"), help="folder of documents that went wrong")
+    asked = options.parse_args()
+    asked.keep.mkdir(parents=True, exist_ok=True)
+    ends, wrong, slow = Counter[str](), 0, 0
+    for tried in fuzz(asked.seed, asked.count, asked.keep, asked.processes):
+        ends[tried.ended] += 1
+        is_slow = tried.took_s > WALL_TIME_S + 0.1
+        wrong, slow = wrong + bool(tried.wrong), slow + is_slow
+        if tried.wrong or is_slow:
+            document = asked.keep / f"{tried.number}.json"
+            document.write_text(json.dumps(systems.system(tried.number), indent=1))
+            for said in tried.wrong or [f"a step took {tried.took_s:.2f} s"]:
+                print(f"{document}: {said}", flush=True)
+    print(f"{asked.count} documents: {wrong} wrong, {slow} beyond {WALL_TIME_S + 0.1} s; ended: {dict(ends)}")
+    sys.exit(wrong > 0)
+
+
+if __name__ == "__main__":
+    main()

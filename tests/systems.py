@@ -1,0 +1,454 @@
+"""Random systems: documents of every kind of component, load and fault, the same for the same number."""
+
+import copy
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Json = dict[str, Any]
+
+DISKS = ["seagate-st32171w", "seagate-st3500630ns", "maxtor-7y250p0", "quantum-atlas-10k", "samsung-hd103uj"]
+SMALL_SSD = {
+    "like": "micron-7450-pro-1920gb",
+    "capacity": "600 MB",
+    "flash": {"block_pages": 8, "erase": "38 us", "over_provisioning": "7 %"},
+    "buffer": {"size": "16 MiB"},
+}
+# Each number in a document is now and then one of these.
+HOSTILE: list[object] = [
+    *("0 s", "1 ns", "1 us", "100 h", "0 B", "1 B", "513 B", "1 TB", "900 PB", "0 /s", "1e9 /s", "1e-9 /s", "1 GB/s"),
+    *(0, 1, -1, 2, 65535, 2**31, 2**64, 1e308, 0.5, "0 %", "100 %", "200 %", "nan", "inf", "1e400 s", "-1 s"),
+    *(None, True, "", "~", "\0", "a" * 1000, [], {}, ["a"], {"like": "a"}, "none", "mechanical"),
+]
+
+
+def write_files(folder: Path) -> None:
+    """Write the logs, traces and job files that documents name."""
+    draws = random.Random(1)
+    moments = sorted(draws.uniform(0, 20_000) for _ in range(400))
+    put: list[str] = []
+    log = ["time_s,op,user,host,file,bytes"]
+    for number, moment in enumerate(moments):
+        op = draws.choice(["put", "get", "get", "stage", "delete"] if put else ["put"])
+        file = f"f{number}" if op == "put" else draws.choice([*put, f"old{draws.randrange(50)}"])
+        put += [file] if op == "put" else []
+        put = [one for one in put if op != "delete" or one != file]
+        log.append(f"{moment:.1f},{op},u{number % 5},h{number % 3},{file},{draws.randrange(1, 10**9)}")
+    sessions = [f"{moment:.0f},session,T{draws.randrange(20)},{draws.randrange(1, 500)}" for moment in moments]
+    trace = [
+        f"{int(moment * 1e6)},{draws.choice('rw')},{512 * draws.randrange(10**5)},{512 * draws.randrange(1, 200)}"
+        for moment in moments
+    ]
+    for name, lines in {
+        "log.csv": log,
+        "sessions.csv": ["time_s,op,file,drive_s", *sessions],
+        "trace.csv": ["time_us,op,address,bytes", *trace],
+        "job.fio": ["[a]", "rw=randrw", "bs=16k", "iodepth=4", "size=200m", "[b]", "rw=write", "bs=64k", "size=100m"],
+        "times.csv": [f"{draws.lognormvariate(1, 1):.3f}" for _ in range(50)],
+    }.items():
+        (folder / name).write_text("\n".join(lines) + "\n")
+
+
+class Systems:
+    """Draws one document."""
+
+    def __init__(self, number: int) -> None:
+        self.draws = random.Random(number)
+        self.parts: Json = {}
+        self.system: Json = {}
+        self.workload: Json = {}
+        self.fallible: list[str] = []
+
+    def chance(self, share: float) -> bool:
+        return self.draws.random() < share
+
+    def one(self, *choices: Any) -> Any:
+        return self.draws.choice(choices)
+
+    def maybe(self, share: float = 0.3, **fields: Callable[[], Any]) -> Json:
+        """Return some of the fields, each with this chance."""
+        return {name: draw() for name, draw in fields.items() if self.chance(share)}
+
+    def number(self, least: float, most: float) -> float:
+        """Return a number between two; its logarithm is uniform."""
+        return float(f"{least * (most / least) ** self.draws.random():.3g}")
+
+    def time(self, least_ms: float = 0.1, most_ms: float = 30) -> str:
+        return f"{self.number(least_ms, most_ms)} ms"
+
+    def size(self, least: int = 9, most: int = 20) -> str:
+        return f"{1 << self.draws.randint(least, most)} B"
+
+    def rate(self, least: float = 20, most: float = 1000) -> str:
+        return f"{self.number(least, most)} MB/s"
+
+    def law(self, mean_ms: float) -> Any:
+        mean = f"{mean_ms} ms"
+        return self.one(
+            mean,
+            {"exponential": mean},
+            {"erlang": {"stages": self.draws.randint(1, 5), "mean": mean}},
+            {"uniform": {"from": "0 ms", "to": f"{2 * mean_ms} ms"}},
+            {"lognormal": {"mean": mean, "cv": self.number(0.1, 3)}},
+            {"hyperexponential": {"mean": mean, "cv": self.number(1, 4)}},
+            {"bounded_pareto": {"shape": self.number(0.5, 3), "from": mean, "to": f"{100 * mean_ms} ms"}},
+            {"empirical": {"values": [mean, f"{3 * mean_ms} ms"]}},
+            {"empirical": {"file": "times.csv", "unit": mean}},
+            {"mix": [{"time": mean, "weight": 3}, {"time": {"exponential": mean}, "weight": 1}]},
+        )
+
+    # Block storage.
+
+    def station(self) -> Json:
+        service = self.law(self.number(0.01, 20))
+        few = {"type": "station", "servers": self.one(1, 1, 2, 8), "service": service}
+        return few | self.maybe(order=lambda: "priority", capacity=lambda: self.one("1 GB", "1 TB"))
+
+    def disk(self) -> Json:
+        positioning = self.one("addressed", "coupled", "independent", "mechanical")
+        plain = {"type": "disk", "device": self.one(*DISKS), "positioning": positioning}
+        if positioning != "mechanical":
+            return plain
+        policies = ("fcfs", "sstf", "look", "c_look", "sptf", {"aged_sptf": {"weight": 0.5}})
+        return plain | self.maybe(queue_depth=lambda: self.one(1, 2, 8, 32), scheduling=lambda: self.one(*policies))
+
+    def ssd(self) -> Json:
+        some = self.maybe(written=lambda: self.one("0 %", "50 %", "100 %"), overwritten=lambda: self.one(0.5, 1))
+        return {"type": "ssd", "device": copy.deepcopy(SMALL_SSD)} | some | self.maybe(read_command=self.time)
+
+    def leaf(self) -> Json:
+        kind: Json = self.one(self.station, self.disk, self.disk, self.disk, self.ssd)()
+        return kind
+
+    def cache(self) -> Json:
+        return {"size": self.one("2 MiB", "64 MiB", "1 GiB"), "writes": self.one("through", "back")} | self.maybe(
+            read_ahead=lambda: self.one("1 MiB", "8 MiB"),
+            replacement=lambda: self.one("lru", "arc", "2q"),
+            stripes_at_once=lambda: self.one(1, 4),
+            run=lambda: self.one("64 KiB", "8 MiB"),
+            destage=lambda: {"high": "50 %", "low": self.one("10 %", "50 %"), "idle": self.time(1, 1000)},
+        )
+
+    def controller(self) -> str:
+        return self.add("c", {"type": "controller"} | self.maybe(
+            0.5,
+            processors=lambda: self.one(1, 4),
+            command=lambda: self.time(0.01, 1),
+            disk_command=lambda: self.time(0.01, 1),
+            data_rate=self.rate,
+            parity_rate=self.rate,
+            bus=self.rate,
+            cache=self.cache,
+        ))  # fmt: skip
+
+    def way(self) -> str:
+        name = self.add("w", self.one(
+            {"type": "link", "rate": self.rate()} | self.maybe(latency=self.time, credit=lambda: 2),
+            {"type": "link", "preset": self.one("fc_1g", "fc_4g", "ethernet_1g")} | self.maybe(metres=lambda: 10_000),
+            {"type": "fc_loop", "rate": self.one("1 Gb/s", "4 Gb/s")}
+            | self.maybe(policy=lambda: self.one("fairness", "read_command_first", "commands_first")),
+            {"type": "scsi_bus", "preset": self.one("fast", "ultra160")} | self.maybe(burst=lambda: "16 KiB"),
+            {"type": "sas", "preset": self.one("sas_3g", "sas_6g"), "lanes": self.one(1, 4)},
+        ))  # fmt: skip
+        self.fallible.append(name)
+        return name
+
+    def levels(self) -> tuple[Any, int, Json]:
+        """Return a level, a number of disks, and fields that only some levels have."""
+        level, least, more = self.one(
+            ("raid0", 1, {"queueing": self.one("fork_join", "split_merge")}),
+            ("raid1", 2, {"read_from": self.one("round_robin", "shortest_queue", "nearest")}),
+            ("raid10", 4, {"read_from": self.one("round_robin", "shortest_queue")}),
+            ("raid01", 4, {}),
+            ("raid4", 3, {}),
+            ("raid5", 3, {"rotation": self.one("left_symmetric", "right_asymmetric")}),
+            ("raid5", 6, {"declustered": {"width": 4, "spares": self.one(0, 1)}}),
+            ("raid6", 4, {"stripe_cache": self.one(16, 256)}),
+            ({"erasure": {"parity": 3}}, 6, {}),
+        )
+        disks = least + self.one(0, 0, 2, 4)
+        return level, disks, {key: value for key, value in more.items() if self.chance(0.6) or key == "declustered"}
+
+    def array(self) -> str:
+        level, disks, more = self.levels()
+        name, part = f"a{len(self.system)}", f"p{len(self.parts)}"
+        self.parts[part] = self.leaf()
+        spares = self.one(0, 0, 1, 2) if level != "raid0" else 0
+        fields: Json = {"type": "array", "level": level, "of": part, "disks": disks, "spares": spares} | more
+        fields["stripe_unit"] = self.one("512 B", "4 KiB", "64 KiB", "1 MiB")
+        fields |= self.maybe(
+            via=lambda: self.way() if self.chance(0.7) else [self.way(), self.way()],
+            controllers=lambda: [self.controller()],
+            cache=self.cache,
+        )
+        if "cache" in fields and "controllers" not in fields:
+            fields["controllers"] = [self.controller()]
+        if level != "raid0":
+            fields |= self.maybe(
+                rebuild=lambda: {"chunk": self.one("64 KiB", "4 MiB")}
+                | self.maybe(
+                    rate=self.rate, priority=lambda: "foreground_first", in_flight=lambda: self.one(1, 16)
+                ),
+                bitmap=dict,
+                failed=lambda: [0],
+            )  # fmt: skip
+        self.fallible += [f"{name}/{part}[{self.draws.randrange(disks)}]" for _ in range(2)]
+        return self.add(name, fields)
+
+    def listed(self) -> str:
+        """Return an array of components that are listed."""
+        names = [self.device() for _ in range(self.draws.randint(2, 4))]
+        return self.add("l", {"type": "array", "level": self.one("raid0", "raid1"), "of": names, "stripe_unit": "64 KiB"})
+
+    def device(self) -> str:
+        name = self.add("d", self.leaf())
+        self.fallible.append(name)
+        return name
+
+    def volume(self) -> str:
+        name: str = self.one(self.array, self.array, self.device, self.listed)()
+        return name
+
+    def file_system(self) -> str:
+        plain = {"type": "file_system", "of": self.volume(), "memory": self.one("1 MiB", "64 MiB", "1 GB")}
+        return self.add("f", plain | self.maybe(
+            replacement=lambda: self.one("lru", "arc", "2q"),
+            call=lambda: self.time(0.001, 0.1),
+            copy=self.rate,
+            dirty_limit=lambda: self.one("10 %", "40 %"),
+            dirty_background=lambda: "1 %",
+            dirty_age=self.time,
+            write_back_depth=lambda: self.one(1, 64),
+            read_ahead=lambda: self.one("0 B", "1 MiB"),
+            direct_above=lambda: "1 MiB",
+            fsync_every=lambda: self.one("1 MiB", "100 MB"),
+        ))  # fmt: skip
+
+    def server(self, target: str) -> str:
+        name = self.add("s", {"type": "server"} | self.maybe(
+            cores=lambda: self.one(1, 4),
+            submit=lambda: self.time(0.001, 0.1),
+            complete=lambda: self.time(0.001, 0.1),
+            copy=self.rate,
+            wake=lambda: self.time(0.001, 0.1),
+            contention=lambda: 1.5,
+            adapter=lambda: {"command": "5 us", "queue_depth": 8, "coalescing": {"most": 4, "after": "50 us"}},
+            paths=lambda: self.one("round_robin", "shortest_queue", "first"),
+            path_timeout=lambda: self.time(1, 100),
+        ))  # fmt: skip
+        if self.chance(0.2):
+            self.system[name]["attached"] = [target]
+            return name
+        for _ in range(self.one(1, 1, 2)):
+            speed = self.one({"preset": self.one("fc_2g", "ethernet_10g")}, {"rate": self.rate()})
+            some = self.maybe(
+                latency=lambda: self.time(0.001, 0.1), credit=lambda: 2, forwarding=lambda: "store_and_forward"
+            )  # fmt: skip
+            self.fallible.append(self.add("x", {"type": "switch", "connects": [name, target]} | speed | some))
+        return name
+
+    # Files and events.
+
+    def library(self) -> str:
+        groups = [{"drives": self.draws.randint(1, 4), "arms": self.one(1, 2)} for _ in range(self.one(1, 1, 2))]
+        plain = {"type": "tape_library", "groups": groups, "cartridge": self.one("20 GB", "1 TB"), "cartridges": 20}
+        by = self.one({}, {"recall": "by_cartridge"}, {"recall": "by_cartridge", "accumulate": "1 min"})
+        name = self.add("t", plain | {"drive_rate": self.rate()} | by | self.maybe(
+            0.5,
+            load=lambda: self.one("20 s", [{"share": 1, "from": "10 s", "exponential": "5 s"}]),
+            locate=lambda: self.one("60 s", [{"distance": "1 %", "time": "1 s"}, {"distance": "100 %", "time": "90 s"}]),
+            rewind=lambda: "50 s",
+            move=lambda: "10 s",
+            hold=lambda: "5 min",
+            wraps=lambda: 52,
+            streaming=lambda: {"min_rate": "10 MB/s", "buffer": "64 MB", "back_hitch": "2 s"},
+            pass_through=lambda: "20 s",
+        ))  # fmt: skip
+        self.fallible += [f"{name}/drive[0]", f"{name}/arm[0]"]
+        return name
+
+    def archive(self) -> str:
+        chains = self.draws.randint(1, 3)
+        pool: Json = {"type": "disk_pool", "chains": chains, "volumes": 2, "volume": self.one("2 GB", "10 GB")}
+        pool |= {"rate": self.rate()} | self.maybe(allocate=lambda: "across_chains")
+        if self.chance(0.3):
+            pool["on"] = [self.volume() for _ in range(chains)]
+        fields: Json = {"type": "archive", "pool": self.add("pool", pool)} | self.maybe(
+            0.7,
+            library=self.library,
+            network=lambda: self.add("n", {"type": "network", "rate": self.rate()}),
+            front=lambda: self.add("front", {"type": "front"} | self.maybe(
+                per_user=lambda: 2, per_host=lambda: 3, ports=lambda: [{"number": 3}], get_latency=self.time
+            )),
+        )  # fmt: skip
+        self.fallible.append(f"{fields['pool']}/volume[0]")
+        if "library" in fields:
+            fields["migrate"] = {"every": "5 min"} | self.maybe(order=lambda: self.one("oldest", "largest"))
+            fields |= self.maybe(purge=lambda: {"weight": "size_mb", "high": "80 %", "low": "60 %"})
+        return self.add("archive", fields)
+
+    def readout(self) -> str:
+        builders: Json = {"type": "event_builder", "builders": self.draws.randint(1, 4), "rate": self.rate()}
+        builders |= self.maybe(
+            0.4,
+            buffers=lambda: self.one(1, 4),
+            assign=lambda: self.one("random", "credit", "least_load"),
+            assemble=lambda: self.law(1),
+            give_up=self.time,
+            recorder=lambda: {
+                "type": "recorder", "streams": 2, "to": [self.volume()], "write": self.one("64 KiB", "1 MiB")
+            } | self.maybe(format=lambda: {"rate": "100 MB/s"}, compress=lambda: {"ratio": 2, "rate": "50 MB/s"}),
+        )  # fmt: skip
+        sub_event = self.one("50 kB", {"uniform": {"from": "10 kB", "to": "50 kB", "step": "10 kB"}})
+        plain = {"type": "readout", "concentrators": self.draws.randint(1, 5), "sub_event": sub_event}
+        return self.add("r", plain | {"builder": self.add("b", builders)} | self.maybe(
+            time=lambda: self.law(0.1),
+            rate=self.rate,
+            buffer=lambda: self.one("100 kB", "8 MB"),
+            when_full=lambda: "drop",
+            fails=lambda: {"concentrator": 0, "at": "1 s"},
+        ))  # fmt: skip
+
+    def add(self, name: str, component: Json) -> str:
+        """Add a component under a name of its own, and return it."""
+        own = name if name not in self.system else f"{name}{len(self.system)}"
+        self.system[own] = component
+        return own
+
+    # Load.
+
+    def open_arrivals(self) -> Json:
+        rate = self.number(1, 500)
+        arrivals: Json = self.one(
+            {"poisson": f"{rate} /s"},
+            {"every": f"{1000 / rate} ms"},
+            {"renewal": self.law(1000 / rate)},
+            {"batches": {"rate": f"{rate / 4} /s", "size": self.one(4, {"geometric": 3})}},
+            {"bursty": {"calm": f"{rate} /s", "burst": f"{3 * rate} /s", "calm_for": "1 s", "burst_for": "0.1 s"}},
+            {"varying": {
+                "rates": [{"at": "0 s", "rate": f"{rate} /s"}, {"at": "2 s", "rate": self.one("0 /s", "90 /s")}],
+                "between": self.one("steps", "linear"),
+                "period": "4 s",
+            }},
+        )  # fmt: skip
+        return arrivals
+
+    def arrivals(self) -> Json:
+        if self.chance(0.6):
+            return self.open_arrivals()
+        closed = {"depth": self.one(1, 4, 32)} | self.maybe(think=lambda: self.law(self.number(0.1, 100)))
+        steps: Json = {"accelerators": self.one(1, 4), "batch": self.one(1, 8), "compute": self.law(20)} | self.maybe(
+            threads=lambda: 4,
+            prefetch=lambda: self.one(0, 3),
+            barrier=lambda: True,
+            samples=lambda: 100,
+            epochs=lambda: 2,
+            fetch=lambda: "sample",
+            checkpoint=lambda: {"every": 5, "size": self.one("1 MiB", "16 MiB")},
+        )
+        columns = {"time": {"column": "time_us", "unit": "1 us"}, "op": "op"}
+        columns |= {name: {"column": name, "unit": "1 B"} for name in ("address", "bytes")}
+        columns["size"] = columns.pop("bytes")
+        replay = {"trace": "trace.csv", "format": {"csv": columns}, "fit": "wrap", "speed": self.one(1, 100, 10000)}
+        arrivals: Json = self.one({"closed": closed}, {"closed": closed}, {"steps": steps}, {"replay": replay})
+        return arrivals
+
+    def blocks(self, target: str) -> Json:
+        """Return a stream of requests for blocks."""
+        arrivals = self.arrivals()
+        open_ = not {"closed", "steps", "replay"} & set(arrivals)
+        stream: Json = {"to": target, "arrivals": arrivals} | self.maybe(timeout=lambda: self.time(1, 1000))
+        stream |= self.maybe(0.2, priority=lambda: self.one(0, 1, 9))
+        if "replay" in arrivals:
+            return stream
+        size = self.size()
+        uniform = {"uniform": {"from": "4 KiB", "to": "64 KiB", "step": "4 KiB"}}
+        mix = {"mix": [{"size": "4 KiB", "weight": 1}, {"size": "64 KiB", "weight": 1}]}
+        stream["size"] = self.one(size, size, uniform, mix)
+        if open_:
+            stream |= self.one({}, {}, {"outstanding": 8}, {"outstanding": self.one(1, 64), "when_full": "drop"})
+        if "steps" in arrivals:
+            return stream
+        stream |= self.maybe(
+            0.6,
+            op=lambda: self.one("write", "write", "write", {"reads": "50 %"}, {"reads": "90 %"}),
+            pattern=lambda: self.one("sequential", {"hot_spot": {"skew": 1}}, {"runs": {"length": 8}}),
+        )
+        if self.chance(0.2):
+            return stream | {"file": "4 MiB", "files": self.one(1, 20), "pattern": "sequential"}
+        stream |= self.maybe(footprint=lambda: self.one("1 MiB", "100 MB"))
+        if "footprint" not in stream and self.chance(0.1):
+            stream["region"] = {"from": "1 MiB", "size": "50 MB"}
+        return stream
+
+    def load(self) -> None:
+        """Send streams to a system."""
+        what = self.draws.random()
+        if what < 0.1:
+            self.workload["files"] = {"to": self.archive(), "arrivals": {"log": "log.csv"}}
+        elif what < 0.15:
+            log = {"file": "sessions.csv", "timing": self.one("timestamps", "gaps")}
+            self.workload["sessions"] = {"to": self.library(), "arrivals": {"log": log}}
+        elif what < 0.27:
+            stream = {"to": self.readout(), "arrivals": self.open_arrivals()}
+            self.workload["triggers"] = stream
+        else:
+            self.load_blocks()
+
+    def load_blocks(self) -> None:
+        target = self.file_system() if self.chance(0.2) else self.volume()
+        source = {"from": self.server(target)} if self.chance(0.3) else {}
+        for number in range(self.one(1, 1, 2, 3)):
+            self.workload[f"w{number}"] = self.blocks(target) | source
+        if self.chance(0.03):
+            self.workload = {"fio": "job.fio"}
+
+    def moment(self) -> Any:
+        return self.one(self.time(1, 10_000), {"after": self.draws.randrange(1, 1500)})
+
+    def fault(self) -> Json:
+        fails = self.number(1, 5000)
+        gone = self.one({}, {"returns": f"{fails + self.number(1, 5000)} ms"}, {"replaced": f"{2 * fails} ms"})
+        counted = {"fails": {"after": 200}} | self.one({}, {"returns": {"after": 400}}, {"replaced": {"after": 400}})
+        when = {"fails": f"{fails} ms"} | gone if self.chance(0.6) else counted
+        return {"component": self.draws.choice(self.fallible)} | when
+
+    def document(self) -> Json:
+        self.load()
+        run = {"seed": self.draws.randrange(1000), "requests": self.one(300, 2000)} | self.maybe(
+            0.2, time=lambda: self.time(100, 100_000), replications=lambda: 3, warm_up=lambda: "none",
+            engine=lambda: self.one("events", "events", "recursion"),
+        )  # fmt: skip
+        document: Json = {"system": self.system, "workload": self.workload, "run": run}
+        if self.parts:
+            document["parts"] = self.parts
+        if self.fallible and self.chance(0.4):
+            document["faults"] = [self.fault() for _ in range(self.one(1, 1, 2, 3))]
+        streams = [name for name in self.workload if name != "fio"]
+        if streams and self.chance(0.2):
+            document["objectives"] = {self.draws.choice(streams): f"90 % within {self.time(1, 1000)}"}
+        return document
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Return the path of each value within a document."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(one for key, within in inner for one in places(within, (*path, key)))]
+
+
+def damaged(document: Json, draws: random.Random) -> Json:
+    """Return the document with a few of its values replaced by hostile ones."""
+    for _ in range(draws.choice([1, 1, 2, 5])):
+        *path, last = draws.choice([path for path in places(document) if path])
+        within: Any = document
+        for key in path:
+            within = within[key]
+        within[last] = copy.deepcopy(draws.choice(HOSTILE))
+    return document
+
+
+def system(number: int) -> Json:
+    """Return the document of this number: four of five are as drawn, the others damaged."""
+    document = Systems(number).document()
+    return damaged(document, random.Random(-number)) if number % 5 == 4 else document
