@@ -5,6 +5,8 @@
 #   make studies  the studies whole
 #   make measure  measures this machine with fio, fits a model, and says how far off it is on loads that were held out
 #   make bench    the figures, as a table and in target/bench.json
+#   make fuzz     random systems from document SEED on, COUNT of them, for as long as that takes; keeps those that go wrong in target/fuzz
+#   make truth    headroom and `solve` against simulation, on COUNT random systems each
 #   make coverage the coverage of confidence intervals, added to the same file; 15 minutes
 #   make wheel    an abi3 wheel in dist/, which installs without Rust
 #   make oldest   tests with the oldest versions of other packages that are allowed; `make newest` with the newest
@@ -17,8 +19,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find crates catalog -name '*.rs' -o -name '*.toml' -o -name '*.yaml') Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo check test parts types rust-docs style mypy rust-unit rust-test python-quick python-test studies measure bench coverage wheel man \
-  oldest newest lock audit docs clean
+.PHONY: demo check test parts types rust-docs style mypy rust-unit rust-test python-quick python-test studies measure bench fuzz truth \
+  coverage wheel man oldest newest lock audit docs clean
 
 # Does a step of `check` or `test`, and prints its name and the seconds it took; what it says itself only if it fails.
 STEP := @packaging/step
@@ -103,6 +105,15 @@ measure: $(VENV)/built
 bench: $(VENV)/built
 	cargo run --release --quiet -p headrace-bench -- --startup $(BIN)/headrace
 	$(BIN)/python benches/sweep.py target/bench.json
+
+ASKED = $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT))
+
+fuzz: $(VENV)/built
+	PYTHONPATH=tests $(BIN)/python tests/fuzz.py $(ASKED)
+
+truth: $(VENV)/built
+	PYTHONPATH=tests $(BIN)/python tests/truth.py headroom $(ASKED)
+	PYTHONPATH=tests $(BIN)/python tests/truth.py solve $(ASKED)
 
 coverage:
 	cargo run --release --quiet -p headrace-bench -- replicated coverage

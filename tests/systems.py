@@ -357,7 +357,6 @@ class Systems:
     def blocks(self, target: str) -> Json:
         """Return a stream of requests for blocks."""
         arrivals = self.arrivals()
-        open_ = not {"closed", "steps", "replay"} & set(arrivals)
         stream: Json = {"to": target, "arrivals": arrivals} | self.maybe(timeout=lambda: self.time(1, 1000))
         stream |= self.maybe(0.2, priority=lambda: self.one(0, 1, 9))
         if "replay" in arrivals:
@@ -366,7 +365,7 @@ class Systems:
         uniform = {"uniform": {"from": "4 KiB", "to": "64 KiB", "step": "4 KiB"}}
         mix = {"mix": [{"size": "4 KiB", "weight": 1}, {"size": "64 KiB", "weight": 1}]}
         stream["size"] = self.one(size, size, uniform, mix)
-        if open_:
+        if is_open(arrivals):
             stream |= self.one({}, {}, {"outstanding": 8}, {"outstanding": self.one(1, 64), "when_full": "drop"})
         if "steps" in arrivals:
             return stream
@@ -429,6 +428,11 @@ class Systems:
         if streams and self.chance(0.2):
             document["objectives"] = {self.draws.choice(streams): f"90 % within {self.time(1, 1000)}"}
         return document
+
+
+def is_open(arrivals: Json) -> bool:
+    """Return true if requests come whether or not others are answered."""
+    return not {"closed", "steps", "replay", "log"} & set(arrivals)
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

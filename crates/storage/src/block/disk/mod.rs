@@ -51,14 +51,14 @@ pub use spec::{DeviceRef, DiskSpec, Positioning, VariedDevice};
 pub(crate) use model::INDEPENDENT;
 use pieces::Pieces;
 use queue::{CommandQueue, QueuedCommand};
-use sampled::Sampled;
+use sampled::Known;
 
 /// A disk whose numbers are known.
 #[derive(Clone, Debug)]
 pub struct DiskPlan {
     numbers: DiskNumbers,
     spec: DiskSpec,
-    sampled: Sampled,
+    distributions: Known,
 }
 
 impl Spec for DiskSpec {
@@ -71,7 +71,7 @@ impl Spec for DiskSpec {
         let numbers = at.device("device", self.device.named())?;
         let capacity = numbers.capacity.get();
         Some(Resolved {
-            plan: DiskPlan { numbers, spec: self.clone(), sampled: Sampled::default() },
+            plan: DiskPlan { numbers, spec: self.clone(), distributions: Known::default() },
             uses: Vec::new(),
             capacity,
         })

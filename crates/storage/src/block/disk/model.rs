@@ -5,7 +5,7 @@ use headrace_units::Bytes;
 use headrace_work::Op;
 
 use super::layout::SECTOR;
-use super::sampled::SAMPLES;
+use super::sampled::{SAMPLES, sampled};
 use super::{DiskPlan, LONGEST_ACCESS, Mechanism, Positioning};
 use crate::core::component::Theory;
 use crate::core::graph::View;
@@ -41,7 +41,8 @@ impl DiskPlan {
             let most = Bytes(LONGEST_ACCESS);
             return Err(format!("commands are of at most {most}: those of `{}` are larger", load.stream));
         }
-        let distribution = self.sampled.of(self, load);
+        let commands = (load.kinds.clone(), load.align.0.max(SECTOR));
+        let distribution = self.distributions.of(commands, |commands| sampled(self, commands));
         let how = match self.queue().keeps_order() {
             true => "service depends on what the drive did before, and on how long it was idle",
             false => {
@@ -72,7 +73,9 @@ impl Theory for DiskPlan {
         if self.caches() {
             return Err(format!("every request goes to a platter: `{}` has a cache", view.path()));
         }
-        Ok(Mechanism::new(&self.numbers, self.spec.positioning).service_distribution(op, bytes))
+        let mechanism = || Mechanism::new(&self.numbers, self.spec.positioning);
+        let one = (vec![(1.0, op, bytes)], SECTOR);
+        Ok(self.distributions.of(one, |_| mechanism().service_distribution(op, bytes)))
     }
 
     fn model(&self, view: View, load: &Load) -> Result<Model, String> {

@@ -1,4 +1,5 @@
-//! Service times of a drive that is simulated in full, for formulas: it serves random commands, one directly after the other.
+//! Distributions of service times, for formulas. That of a drive that is simulated in full is sampled: it serves random commands, one
+//! directly after the other.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,9 +8,7 @@ use headrace_kernel::RngStream;
 use headrace_units::Nanos;
 use headrace_work::{Block, Op};
 
-use super::layout::SECTOR;
 use super::{DiskPlan, Drive};
-use crate::core::theory::Load;
 
 /// Number of commands whose service times make a distribution.
 pub(super) const SAMPLES: usize = 4096;
@@ -18,27 +17,27 @@ pub(super) const SAMPLES: usize = 4096;
 const FIRST: usize = 1024;
 
 /// What a distribution depends on: kinds of commands and the alignment of their addresses.
-type SampleKey = (Vec<(f64, Op, u64)>, u64);
+pub(super) type Commands = (Vec<(f64, Op, u64)>, u64);
 
 /// The distributions computed so far. Copies of a part share them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sampled(Arc<Mutex<Vec<(SampleKey, Distribution)>>>);
+pub(super) struct Known(Arc<Mutex<Vec<(Commands, Distribution)>>>);
 
-impl Sampled {
-    /// Returns the distribution of the time from one command of a load to the next, in ms, where another always waits.
-    pub fn of(&self, plan: &DiskPlan, load: &Load) -> Distribution {
-        let key = (load.kinds.clone(), load.align.0.max(SECTOR));
+impl Known {
+    /// Returns the distribution for `commands`, computed once.
+    pub fn of(&self, commands: Commands, compute: impl FnOnce(&Commands) -> Distribution) -> Distribution {
         let mut known = self.0.lock().expect("nobody panics with it");
-        if let Some((_, found)) = known.iter().find(|(its, _)| *its == key) {
+        if let Some((_, found)) = known.iter().find(|(its, _)| *its == commands) {
             return found.clone();
         }
-        let found = distribution(plan, &key);
-        known.push((key, found.clone()));
+        let found = compute(&commands);
+        known.push((commands, found.clone()));
         found
     }
 }
 
-fn distribution(plan: &DiskPlan, key: &SampleKey) -> Distribution {
+/// Returns the distribution of the time from one command to the next, in ms, where another always waits.
+pub(super) fn sampled(plan: &DiskPlan, key: &Commands) -> Distribution {
     let stream = |name| RngStream::named(0, "", name);
     let mut drive = Drive::of(&plan.numbers, 0.0, stream("retries")).overlapping(plan.overlaps());
     let (mut draws, mut now, mut times) = (stream("commands").draws(), Nanos::ZERO, Vec::new());
@@ -55,7 +54,7 @@ fn distribution(plan: &DiskPlan, key: &SampleKey) -> Distribution {
 }
 
 /// A command of one of the kinds, at one of the addresses.
-fn command(plan: &DiskPlan, (kinds, align): &SampleKey, [kind, place]: [f64; 2]) -> Block {
+fn command(plan: &DiskPlan, (kinds, align): &Commands, [kind, place]: [f64; 2]) -> Block {
     let mut left = kind;
     let chosen = kinds.iter().find(|(p, ..)| {
         left -= p;
