@@ -1,6 +1,6 @@
 """`make fuzz`: runs random systems for as long as is wanted, and keeps the document of each that goes wrong.
 
-Every document is tried in a process that may crash, hang or ask for too much memory: what it does is known by its number.
+Every document is tried in a process that may crash, hang or ask for too much memory. Its number says which it was.
 """
 
 import argparse
@@ -19,9 +19,8 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
-import systems
-
 import headrace
+import systems
 from headrace.view.terminal import report as terminal
 
 Json = dict[str, Any]

@@ -199,7 +199,9 @@ class Systems:
     def listed(self) -> str:
         """Return an array of components that are listed."""
         names = [self.device() for _ in range(self.draws.randint(2, 4))]
-        return self.add("l", {"type": "array", "level": self.one("raid0", "raid1"), "of": names, "stripe_unit": "64 KiB"})
+        return self.add(
+            "l", {"type": "array", "level": self.one("raid0", "raid1"), "of": names, "stripe_unit": "64 KiB"}
+        )
 
     def device(self) -> str:
         name = self.add("d", self.leaf())
@@ -257,7 +259,7 @@ class Systems:
         name = self.add("t", plain | {"drive_rate": self.rate()} | by | self.maybe(
             0.5,
             load=lambda: self.one("20 s", [{"share": 1, "from": "10 s", "exponential": "5 s"}]),
-            locate=lambda: self.one("60 s", [{"distance": "1 %", "time": "1 s"}, {"distance": "100 %", "time": "90 s"}]),
+            locate=lambda: self.one("60 s", [{"distance": "1 %", "time": "1 s"}, {"distance": 1, "time": "90 s"}]),
             rewind=lambda: "50 s",
             move=lambda: "10 s",
             hold=lambda: "5 min",
@@ -411,7 +413,8 @@ class Systems:
         gone = self.one({}, {"returns": f"{fails + self.number(1, 5000)} ms"}, {"replaced": f"{2 * fails} ms"})
         counted = {"fails": {"after": 200}} | self.one({}, {"returns": {"after": 400}}, {"replaced": {"after": 400}})
         when = {"fails": f"{fails} ms"} | gone if self.chance(0.6) else counted
-        return {"component": self.draws.choice(self.fallible)} | when
+        fault: Json = {"component": self.draws.choice(self.fallible)} | when
+        return fault
 
     def document(self) -> Json:
         self.load()

@@ -3,9 +3,8 @@
 from pathlib import Path
 
 import fuzz
-import systems
-
 import headrace
+import systems
 
 COUNT = 300
 
