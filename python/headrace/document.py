@@ -1839,4 +1839,4 @@ class Limits(TypedDict):
     events: NotRequired[int]
     """Maximum number of events."""
     wall_time: NotRequired[str]
-    """Maximum real time."""
+    """Maximum real time of all replications together."""

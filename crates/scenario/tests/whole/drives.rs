@@ -237,6 +237,7 @@ parts: {{spindle: {{type: disk, device: seagate-st3500630ns, positioning: mechan
 system:
   disk: {{type: disk, device: seagate-st3500630ns, positioning: mechanical}}
   volume: {{type: array, level: raid5, of: spindle, disks: 5, stripe_unit: 64 KiB}}
+  mirror: {{type: array, level: raid1, of: spindle, disks: 2, bitmap: {{}}}}
 workload: {{users: {{arrivals: {{poisson: 20 /s}}, size: 64 KiB, {workload}}}}}
 run: {{requests: 2000}}
 "
@@ -249,6 +250,33 @@ run: {{requests: 2000}}
     assert_eq!((found.estimate, found.not_proportional.as_deref()), (true, Some("disk")));
     let found = bottleneck("to: volume, op: write");
     assert_eq!((found.estimate, found.not_proportional.as_deref()), (true, Some("volume")));
+    let found = bottleneck("to: mirror, op: write");
+    assert_eq!((found.estimate, found.not_proportional.as_deref()), (true, Some("mirror")));
+    let found = bottleneck("to: mirror");
+    assert_eq!((found.estimate, found.not_proportional), (false, None));
+}
+
+/// Writes at a rate that varies wait for a processor that cannot keep up, while no disk is busy: there is no headroom to give.
+#[test]
+fn a_varying_load_that_is_not_kept_up_with_has_no_headroom() {
+    let found = |rate: &str| {
+        let text = format!(
+            "
+parts: {{spindle: {{type: station, service: 4 ms, capacity: 1 GB}}}}
+system: {{volume: {{type: array, level: raid5, of: spindle, disks: 5, stripe_unit: 64 KiB, stripe_cache: 1}}}}
+workload:
+  users:
+    to: volume
+    op: write
+    size: 4 KiB
+    arrivals: {{varying: {{rates: [{{at: 0 s, rate: {rate} /s}}, {{at: 1 s, rate: 0 /s}}], period: 2 s}}}}
+run: {{requests: 2000}}
+"
+        );
+        run(&text).bottleneck.unwrap()
+    };
+    assert!(found("100").saturates_at.is_some());
+    assert!(found("600").saturates_at.is_none());
 }
 
 /// Sequential writes at a small load use the share of the time that they would take a drive that is always given more: the headroom is what
