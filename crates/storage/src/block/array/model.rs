@@ -220,10 +220,9 @@ impl Theory for ArrayPlan {
     fn scales(&self, view: View, load: &Load) -> bool {
         // Writes that change the same parity wait for each other, and no disk shows it. The more writes come, the more find their region
         // marked in the bitmap.
-        !self.has_front(view)
-            && !(self.bitmap.is_some() && load.writes())
-            && !matches!(self.layout, ArrayLayout::Parity(_))
-            && view.uses().all(|used| used.scales(load))
+        let marks = self.bitmap.is_some() && load.writes();
+        let waits = marks || matches!(self.layout, ArrayLayout::Parity(_));
+        !waits && !self.has_front(view) && view.uses().all(|used| used.scales(load))
     }
 
     fn piece(&self, view: View) -> Option<u64> {

@@ -190,6 +190,11 @@ fn asking_changes_nothing() {
     assert_eq!(left.serve(now, &next), unasked.serve(now, &next));
 }
 
+/// Background work where all commands are hosts'.
+fn by_hosts(alone_ns: u64, within_ns: u64) -> Background {
+    Background { alone_ns, within_ns, within_hosts_ns: within_ns }
+}
+
 /// The wait of a read for the end of a destage is within its service.
 #[test]
 fn a_destage_that_a_read_waits_for_is_within_its_service() {
@@ -199,10 +204,10 @@ fn a_destage_that_a_read_waits_for_is_within_its_service() {
     let now = Nanos(written.0 + 500_000);
     let read = drive.serve(now, &block(Op::Read, PLACES[1], 4 * KIB));
     let background = drive.background(LATER);
-    assert_eq!(background, Background { alone_ns: 500_000, within_ns: destage - 500_000 });
+    assert_eq!(background, by_hosts(500_000, destage - 500_000));
     assert!(read.ready.0 > now.0 + background.within_ns);
     let half = drive.background(Nanos(now.0 + 100));
-    assert_eq!(half, Background { alone_ns: 500_000, within_ns: 100 });
+    assert_eq!(half, by_hosts(500_000, 100));
 }
 
 /// A hit is over sooner than the destage that runs meanwhile.
@@ -214,7 +219,7 @@ fn a_destage_goes_on_behind_a_hit() {
     let now = Nanos(written.0 + 500_000);
     let hit = drive.serve(now, &block(Op::Read, PLACES[0], 4 * KIB));
     let within_ns = (hit.ready - now).0;
-    assert_eq!(drive.background(LATER), Background { alone_ns: destage - within_ns, within_ns });
+    assert_eq!(drive.background(LATER), by_hosts(destage - within_ns, within_ns));
 }
 
 #[test]
