@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Run
+from headrace import scenario
 from headrace.study import Claim, Obtained, find, judge
 
 
@@ -165,9 +166,22 @@ def test_the_network_of_the_slides_is_judged(headrace: Run) -> None:
     assert failing == set()
     assert verdicts["T002-4"] == "holds", "drives that wait for the loop are no bottleneck"
     assert list(verdicts.values()).count("holds") >= 44
-    assert len(report["figures"]) == 6
+    titles = [figure["title"] for figure in report["figures"]]
+    slides = ["Big seq", "Big ran", "Small seq", "Small ran", "Empirical", "Lesson 1", "Lesson 2", "Lesson 3", "SANSim"]
+    assert list(dict.fromkeys(next(slide for slide in slides if title.startswith(slide)) for title in titles)) == slides
+    printed = [figure["points"]["published"] for figure in report["figures"] if "limit over drives" in figure["title"]]
+    assert printed == [[[5, 66], [15, 79], [25, 82]], [[5, 420], [15, 1260], [25, 2100]]]
     both = [claim["id"] for claim in report["claims"] if claim["id"].endswith("-solved")]
     assert len(both) == 8, "random and sequential reads are simulated and solved"
+
+
+def test_a_loop_meters_the_waits_of_commands_and_of_data_apart() -> None:
+    """Reads take two tenancies each: the mean wait of all is half of the sum."""
+    found = scenario.run(find("san-queueing").folder / "loop.yaml", changes={"run.requests": 5000}).data
+    [loop] = [part for part in found["components"] if part["path"] == "loop"]
+    waits = [loop["meters"][f"{kind}_wait_ms"] or 0.0 for kind in ("command", "data")]
+    assert all(wait > 0 for wait in waits)
+    assert sum(waits) / 2 == pytest.approx(loop["waiting_ms"], rel=0.01)
 
 
 def test_a_wrong_model_is_found_out() -> None:

@@ -9,14 +9,16 @@ import importlib
 import itertools
 import json
 import math
+import os
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Self, TypedDict
+from typing import Any, Self, TypedDict, TypeVar
 
 from headrace import scenario, studies
 from headrace._core import ScenarioError
@@ -52,16 +54,24 @@ class Judged(TypedDict):
 
 
 class Figure(TypedDict):
-    """Curves that a study found, to be drawn over each other."""
+    """Curves and points that a study found, to be drawn over each other."""
 
     title: str
+    said: str
+    """What is known of it and what is not; may be empty."""
     x: str
     """What lies along the axis, with its unit."""
     y: str
     curves: dict[str, list[tuple[float, float]]]
     """The points of each curve, by its name."""
+    points: dict[str, list[tuple[float, float]]]
+    """Points that no line connects, by name: `published` are those that the paper prints."""
     log: int
     """The base of the axis of `x`, if that has equal ratios; else 0. Base 2 is for bytes."""
+    log_y: int
+    """The same of the axis of `y`."""
+    front: bool
+    """True for the figure that stands for the study on the page of all studies."""
 
 
 class Verdicts(TypedDict):
@@ -315,6 +325,19 @@ def _or_unknown(half_width: float | None) -> float:
     return math.inf if half_width is None else float(half_width)
 
 
+Result = TypeVar("Result")
+
+
+def each(of: Callable[..., Result], *arguments: Iterable[Any]) -> Iterator[Result]:
+    """Return what a function gives for each set of arguments, in order, found on all processors."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        try:
+            yield from pool.map(of, *arguments)
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
 class Study:
     """A published system."""
 
@@ -345,11 +368,22 @@ class Study:
             self._told(case)
 
     def draw(
-        self, title: str, x: str, y: str, curves: Mapping[str, Iterable[tuple[float, float]]], *, log: int = 0
+        self,
+        title: str,
+        x: str,
+        y: str,
+        curves: Mapping[str, Iterable[tuple[float, float]]],
+        *,
+        points: Mapping[str, Iterable[tuple[float, float]]] | None = None,
+        said: str = "",
+        log: int = 0,
+        log_y: int = 0,
+        front: bool = False,
     ) -> None:
-        """Keep a figure for the report: curves over each other, with titles and units of both axes."""
-        points = {name: [(float(a), float(b)) for a, b in curve] for name, curve in curves.items()}
-        self._figures.append(Figure(title=title, x=x, y=y, curves=points, log=log))
+        """Keep a figure for the report: curves and points over each other, with titles and units of both axes."""
+        drawn, apart = _numbers(curves), _numbers(points or {})
+        figure = Figure(title=title, said=said, x=x, y=y, curves=drawn, points=apart, log=log, log_y=log_y, front=front)
+        self._figures.append(figure)
 
     def simulate(
         self,
@@ -418,6 +452,10 @@ class Study:
         for given in self._document.get("given", []):
             claim = Claim.read(given)
             yield verdict(claim, Obtained(given.get("obtained")), why=given["why"])
+
+
+def _numbers(curves: Mapping[str, Iterable[tuple[float, float]]]) -> dict[str, list[tuple[float, float]]]:
+    return {name: [(float(a), float(b)) for a, b in curve] for name, curve in curves.items()}
 
 
 def verdict(claim: Claim, obtained: Obtained, why: str = "") -> Judged:

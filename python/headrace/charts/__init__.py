@@ -20,12 +20,17 @@ def cdfs(curves: Mapping[str, Points], marks: Mapping[float, float] | None = Non
     return draw
 
 
-def lines(curves: Mapping[str, Points], x: Axis, y: Axis, *, steps: bool = False) -> "Callable[[], ChartType]":
-    """Return what draws curves over each other, told apart by colour and dashes; with `steps`, as stairs."""
+def lines(
+    curves: Mapping[str, Points], x: Axis, y: Axis, *, points: Mapping[str, Points] | None = None, steps: bool = False
+) -> "Callable[[], ChartType]":
+    """Return what draws curves over each other, told apart by colour and dashes; with `steps`, as stairs.
+
+    No line connects `points`.
+    """
 
     def draw() -> "ChartType":
         from headrace.charts import style  # noqa: PLC0415 - Altair takes longer to load than tables
 
-        return style.lines(curves, x, y, steps=steps)
+        return style.lines(curves, x, y, points=points or {}, steps=steps)
 
     return draw

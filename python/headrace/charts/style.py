@@ -70,7 +70,7 @@ def styled(chart: Drawing, *, sized: bool = True) -> ChartType:
         .configure_axis(
             labelColor=INK, titleColor=INK, gridColor=FAINT, domainColor=FAINT, tickColor=FAINT,
             labelFontSize=11.5, titleFontSize=11.5, titleFontWeight="normal", gridOpacity=0.5,
-            labelFlush=False, labelSeparation=6,
+            labelFlush=False, labelSeparation=6, titlePadding=8,
         )
         .configure_legend(labelColor=INK, titleColor=INK, labelFontSize=11.5, titleFontWeight="normal", orient="top")
         .configure_view(stroke=None)
@@ -82,7 +82,7 @@ def colours(names: list[str], *, field: str = "what", title: str | None = None) 
     """Return the colours that tell these names apart."""
     # A colour that belongs to one of the names is no other's.
     left = itertools.cycle([colour for name, colour in SERIES.items() if name not in names] or SERIES.values())
-    known = [SERIES.get(name) or next(left) for name in names]
+    known = [INK if name == PUBLISHED else SERIES.get(name) or next(left) for name in names]
     scale = altair.Scale(domain=names, range=known)
     if len(names) == 1 and title is None:  # What one curve shows, the title says.
         return altair.Color(f"{field}:N", scale=scale, legend=None)
@@ -91,6 +91,8 @@ def colours(names: list[str], *, field: str = "what", title: str | None = None) 
     return altair.Color(f"{field}:N", scale=scale, legend=legend)
 
 
+# Points that a paper prints are as dark as its letters.
+PUBLISHED = "published"
 SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"]
 
 
@@ -134,7 +136,7 @@ def cdfs(
     scale = log_scale(times)
     x = altair.X("x:Q", title=f"response time, {unit.name}", scale=scale, axis=narrow)
     y = altair.Y("y:Q", title="share of requests", axis=altair.Axis(format="%"), scale=altair.Scale(domain=[0, 1]))
-    drawn = _curves(of, x, y)
+    drawn = _curves(of, x, y, colours(list(of)))
     named = {share: unit.of(ms) for share, ms in (marks or {}).items()}
     drawn = _marked(named, x, scale.domain) + drawn if marks else drawn
     return styled(altair.layer(drawn, *(_aimed(unit.of(ms), share, name, x) for ms, share, name in aims)))
@@ -167,10 +169,27 @@ def _marked(marks: Mapping[float, float], x: altair.X, ends: Any) -> Drawing:
     return line + name.encode(x=x, y=floor, text="name:N")
 
 
-def lines(of: Mapping[str, Points], x: Axis, y: Axis, *, steps: bool = False) -> ChartType:
-    """Draw curves over each other, told apart by colour and by dashes; with `steps`, as stairs."""
-    across, up = ([point[at] for curve in of.values() for point in curve] for at in (0, 1))
-    return styled(_curves(of, altair.X("x:Q", **_axis(x, across)), altair.Y("y:Q", **_axis(y, up)), steps=steps))
+def lines(
+    of: Mapping[str, Points], x: Axis, y: Axis, *, points: Mapping[str, Points], steps: bool = False
+) -> ChartType:
+    """Draw curves over each other, told apart by colour and by dashes; with `steps`, as stairs; and `points` alone."""
+    all_points = [point for curve in (*of.values(), *points.values()) for point in curve]
+    across, up = ([point[at] for point in all_points] for at in (0, 1))
+    axes = altair.X("x:Q", **_axis(x, across)), altair.Y("y:Q", **_axis(y, up))
+    colour = colours([*of, *points])
+    drawn = [_curves(of, *axes, colour, steps=steps)] if of else []
+    return styled(altair.layer(*drawn, *([_points(points, *axes, colour)] if points else [])))
+
+
+def _points(of: Mapping[str, Points], x: altair.X, y: altair.Y, colour: altair.Color) -> Drawing:
+    rows = [{"what": what, "x": a, "y": b} for what, points in of.items() for a, b in points]
+    # Many points make a cloud, whose density shows only through small ones.
+    size = 40 if len(rows) < FEW_POINTS else 5
+    chart = altair.Chart(altair.InlineData(values=rows)).mark_point(filled=True, size=size, opacity=0.8)
+    return chart.encode(x=x, y=y, color=colour, shape=shapes(list(of), field="what"))
+
+
+FEW_POINTS = 100
 
 
 def _axis(of: Axis, values: list[float]) -> dict[str, Any]:
@@ -197,19 +216,26 @@ LABELS: dict[str, dict[str, Any]] = {
     "short": {"format": "~s"},
     "counts": {"tickMinStep": 1},
     "few": {"tickCount": 6},
-    "apart": APART | {"format": "~g"},
+    "apart": APART | {"format": ",~f"},
 }
 
 
-def _curves(of: Mapping[str, Points], x: altair.X, y: altair.Y, *, steps: bool = False) -> Drawing:
+def _curves(
+    of: Mapping[str, Points], x: altair.X, y: altair.Y, colour: altair.Color, *, steps: bool = False
+) -> Drawing:
     rows = [{"what": what, "x": a, "y": b} for what, curve in of.items() for a, b in curve]
     names = list(of)
     dashes = altair.StrokeDash(
-        "what:N", legend=None, scale=altair.Scale(domain=names, range=[DASHES[at % 3] for at in range(len(names))])
+        "what:N", legend=None, scale=altair.Scale(domain=names, range=[_dashes(at) for at in range(len(names))])
     )
     shape: dict[str, Any] = {"interpolate": "step-after"} if steps else {}
     chart = altair.Chart(altair.InlineData(values=rows)).mark_line(clip=True, **shape)
-    return chart.encode(x=x, y=y, color=colours(names), strokeDash=dashes)
+    return chart.encode(x=x, y=y, color=colour, strokeDash=dashes)
+
+
+def _dashes(at: int) -> list[int]:
+    """Return the dashes of a curve: those of a colour that comes again differ."""
+    return DASHES[(at + at // len(SERIES)) % len(DASHES)]
 
 
 def svg(chart: ChartType) -> str:

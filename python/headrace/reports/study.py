@@ -15,35 +15,60 @@ COLUMNS = ("claim", "verdict", "quantity", "obtained", "reference", "tolerance",
 
 def report(found: Verdicts) -> Report:
     """Return the report of a study."""
+    return Report(
+        found["title"],
+        f"{SMALL} {counted(found)}" if found["small"] else counted(found),
+        f"study {found['study']}",
+        blocks=[*charts(found), _table(found, "Claims"), *_remarks(found)],
+    )
+
+
+def _table(found: Verdicts, heading: str) -> Table:
     words = ("claim", "verdict", "quantity", "tolerance", "kind")
     rows: list[list[Cell]] = [
         [name, Mark(verdict, claim["verdict"].replace(" ", "-")), *cells]
         for claim, (name, verdict, *cells) in zip(found["claims"], claims(found)[1], strict=True)
     ]
-    table = Table(COLUMNS, rows, heading="Claims", words=words, look="claims")
-    return Report(
-        found["title"],
-        f"{SMALL} {counted(found)}" if found["small"] else counted(found),
-        f"study {found['study']}",
-        blocks=[*charts(found), table, *_remarks(found)],
-    )
+    return Table(COLUMNS, rows, heading=heading, words=words, look="claims")
 
 
 def overview(studies: Sequence[Verdicts]) -> Report:
-    """Return the report of several studies: how many claims hold, by kind, which do not, and a figure of each study."""
+    """Return the report of several studies: how many claims hold, by kind, a figure of each study, and every claim."""
     together = counts(claim for found in studies for claim in found["claims"])
     published = together.get("published", {})
     said = f"{published.get('holds', 0)} of {_decided(published)} published claims hold, in {len(studies)} studies."
     kinds = [kind for kind in KINDS if kind in together]
     rows: list[list[Cell]] = [
-        [found["study"], *(_held(found["counts"].get(kind, {})) for kind in kinds), _missed(found)] for found in studies
+        [
+            found["study"],
+            *(_held(found["counts"].get(kind, {})) for kind in kinds),
+            *(_named(found, verdicts) for verdicts in NAMED.values()),
+        ]
+        for found in studies
     ]
-    columns = ("study", *(KINDS[kind] for kind in kinds), "missed")
-    figures = [_figure(found["figures"][0] | {"title": f"{found['study']}: {found['figures'][0]['title']}"})
-               for found in studies if found["figures"]]  # fmt: skip
-    table = Table(columns, rows, heading="Claims that hold, by kind", words=("study", "missed"))
+    columns = ("study", *(KINDS[kind] for kind in kinds), *NAMED)
+    table = Table(columns, rows, heading="Claims that hold, by kind, and the others", words=("study", *NAMED))
+    every = [_table(_by_kind(found), f"{found['study']}: {found['title']}") for found in studies]
     small = any(found["small"] for found in studies)
-    return Report("Studies", f"{SMALL} {said}" if small else said, "studies", blocks=[table, *figures])
+    figures = [figure for found in studies for figure in _front(found)]
+    return Report("Studies", f"{SMALL} {said}" if small else said, "studies", blocks=[table, *figures, *every])
+
+
+# Columns of claims that are named on the page of all studies, by their verdicts.
+NAMED = {"missed": ("fails", "undecided"), "disputed": ("disputed",), "lost": ("not testable",)}
+
+
+def _front(found: Verdicts) -> list[Chart]:
+    """Return the figure that stands for a study, if it has figures."""
+    figures = found["figures"]
+    chosen = next((figure for figure in figures if figure["front"]), figures[0] if figures else None)
+    return [_figure(chosen | {"title": f"{found['study']}: {chosen['title']}"})] if chosen else []
+
+
+def _by_kind(found: Verdicts) -> Verdicts:
+    """Return a study with its claims in the order of their kinds."""
+    order = list(KINDS)
+    return found | {"claims": sorted(found["claims"], key=lambda claim: order.index(group(claim)))}
 
 
 def _decided(verdicts: Mapping[str, int]) -> int:
@@ -54,10 +79,8 @@ def _held(verdicts: Mapping[str, int]) -> str:
     return f"{verdicts.get('holds', 0)} of {_decided(verdicts)}" if _decided(verdicts) else ""
 
 
-def _missed(found: Verdicts) -> str:
-    return ", ".join(
-        dict.fromkeys(claim["id"] for claim in found["claims"] if claim["verdict"] in ("fails", "undecided"))
-    )
+def _named(found: Verdicts, verdicts: tuple[str, ...]) -> str:
+    return ", ".join(dict.fromkeys(claim["id"] for claim in found["claims"] if claim["verdict"] in verdicts))
 
 
 def _remarks(found: Verdicts) -> list[Text]:
@@ -91,7 +114,8 @@ def _charts() -> ModuleType:
 def _figure(figure: Figure) -> Chart:
     log = figure["log"]
     x = Axis(figure["x"], "binary" if log == 2 else "apart", log=log, tight=not log)
-    return Chart(lines(figure["curves"], x, Axis(figure["y"])), heading=figure["title"])
+    y = Axis(figure["y"], "apart", log=figure["log_y"])
+    return Chart(lines(figure["curves"], x, y, points=figure["points"]), heading=figure["title"], aside=figure["said"])
 
 
 def claims(report: Verdicts) -> tuple[tuple[str, ...], list[list[str]]]:

@@ -1,10 +1,8 @@
 """Runs the ALICE study: see README.md for what it finds."""
 
 import math
-import os
 import statistics
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -13,7 +11,7 @@ import numpy as np
 
 from headrace.studies.alice_tds import system
 from headrace.studies.alice_tds.system import Point
-from headrace.study import Claim, Judged, Obtained, Study, verdict
+from headrace.study import Claim, Judged, Obtained, Study, each, verdict
 
 Json = dict[str, Any]
 Curve = list[tuple[int, float]]
@@ -51,14 +49,9 @@ class Runs:
         """Run every point that was not run before."""
         wanted = [point for point in dict.fromkeys(points) if point not in self.found]
         cases = [replace(point, short=self.study.small) for point in wanted]
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            try:
-                for number, (point, rates) in enumerate(zip(wanted, pool.map(system.rates, cases), strict=True)):
-                    self.found[point] = rates
-                    self.study.tell(f"{number + 1} of {len(wanted)} points")
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
+        for number, (point, rates) in enumerate(zip(wanted, each(system.rates, cases), strict=True)):
+            self.found[point] = rates
+            self.study.tell(f"{number + 1} of {len(wanted)} points")
 
     def together(self, point: Any) -> float:
         """Return what all streams of the point's operation get, in MB/s."""

@@ -1,20 +1,18 @@
 """The UniTree archive on synthetic logs: see README.md for what it finds."""
 
 import math
-import os
 import statistics
 import sys
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from headrace import Scenario
-from headrace.study import Claim, Judged, Obtained, Study, verdict, whole
+from headrace.study import Claim, Judged, Obtained, Study, each, verdict, whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,9 +67,6 @@ class Figures:
     lost_both_ways: float
 
 
-Result = TypeVar("Result")
-
-
 def obtain(study: Study) -> Iterator[Judged]:
     """Judge the aggregates over all seeds, then the limit of users on the accepted logs."""
     first = study.document["first_seed"]
@@ -83,16 +78,6 @@ def obtain(study: Study) -> Iterator[Judged]:
     yield from staging(study)
     yield from what_if(study)
     yield from user_limit(study)
-
-
-def each(of: Callable[..., Result], *arguments: Iterable[Any]) -> Iterator[Result]:
-    """Return what a function gives for each set of arguments, in order, found on all processors."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        try:
-            yield from pool.map(of, *arguments)
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
 
 
 def _aggregate(study: Study, row: Json, found: list[Figures]) -> Judged:

@@ -5,6 +5,7 @@ from functools import cache, partial
 from typing import Any
 
 from headrace import Scenario
+from headrace.studies.san_queueing import figures
 from headrace.study import Claim, Judged, Obtained, Run, Study, verdict
 
 Json = dict[str, Any]
@@ -19,15 +20,24 @@ CALLED = {"tds/drive": "drive", "dacc": "controller", "loop": FC, "fabric/tds in
 
 def obtain(study: Study) -> Iterator[Judged]:
     """Run every case and judge its claims."""
-    yield from random_reads(study)
-    yield from sequential_reads(study)
     yield from big_sequential(study)
-    yield from crossover(study)
+    figures.big_sequential(study)
+    big, small = study.document["random"]
+    yield from random_reads(study, big)
+    figures.random(study, "Big random I/O (1 MB)", figures.BIG, "MB/s", big)
     yield from hda_share(study)
+    yield from sequential_reads(study)
+    figures.small_sequential(study)
+    yield from random_reads(study, small)
+    figures.random(study, "Small random I/O (4 KB)", figures.SMALL, "IOPS", small)
+    yield from crossover(study)
+    figures.over_size(study)
+    yield from figures.lesson_1(study)
+    yield from figures.lesson_2(study)
+    yield from figures.lesson_3(study, sustained(study, study.document["waits"]["size_kib"]))
     yield from policies(study)
     yield from mixed(study)
     yield from fabrics(study)
-    curves(study)
 
 
 def claim(study: Study, which: Json, text: str, published: float | str, **more: Any) -> Claim:
@@ -80,22 +90,27 @@ def bottleneck(study: Study, name: str, run: Run) -> Judged:
     return verdict(Claim(name, which["text"], which["published"], source), Obtained(found))
 
 
-def random_reads(study: Study) -> Iterator[Judged]:
-    """T002-1 and T002-2, simulated and solved."""
-    for which in study.document["random"]:
-        for disks, published, role in zip(which["disks"], which["published"], which["role"], strict=True):
-            study.tell(f"random {which['size']}, {disks} disks")
-            changes = outstanding(study, disks) | {"workload.users.size": which["size"]}
-            run = study.simulate("random.yaml", changes, requests=40_000, replications=4, small=10_000)
-            text = f"{which['unit']} of random {which['size']} reads, {disks} disks"
-            known = {"calibrated": role == "calibrated"}
-            wanted = claim(study, which, text, published, part=f"-{disks}", **known)
-            yield from study.decide([(wanted, partial(throughput, unit=which["unit"]))], run)
-            rate = own(solved(study, "random.yaml", changes))["throughput_per_s"]
-            wanted = claim(study, which, f"{text}, solved", published, part=f"-{disks}-solved", **known)
-            yield verdict(wanted, Obtained(rate))
-            if disks == which["disks"][0]:
-                yield bottleneck(study, f"{which['id']}-drive", run)
+def random_reads(study: Study, which: Json) -> Iterator[Judged]:
+    """T002-1 or T002-2, simulated and solved."""
+    found: dict[str, list[tuple[float, float]]] = {"simulated": [], "solved": []}
+    for disks, published, role in zip(which["disks"], which["published"], which["role"], strict=True):
+        study.tell(f"random {which['size']}, {disks} disks")
+        changes = outstanding(study, disks) | {"workload.users.size": which["size"]}
+        run = study.simulate("random.yaml", changes, requests=40_000, replications=4, small=10_000)
+        text = f"{which['unit']} of random {which['size']} reads, {disks} disks"
+        known = {"calibrated": role == "calibrated"}
+        wanted = claim(study, which, text, published, part=f"-{disks}", **known)
+        yield from study.decide([(wanted, partial(throughput, unit=which["unit"]))], run)
+        found["simulated"].append((disks, throughput(run, which["unit"]).value))
+        rate = own(solved(study, "random.yaml", changes))["throughput_per_s"]
+        found["solved"].append((disks, rate))
+        wanted = claim(study, which, f"{text}, solved", published, part=f"-{disks}-solved", **known)
+        yield verdict(wanted, Obtained(rate))
+        if disks == which["disks"][0]:
+            yield bottleneck(study, f"{which['id']}-drive", run)
+    big = which["unit"] == "MB/s"
+    title = "Big random I/O (1 MB)" if big else "Small random I/O (4 KB)"
+    figures.limits(study, title, which["unit"], found, which, front=big)
 
 
 def sequential(study: Study, size: str, users: int, requests: int, **more: object) -> Run:
@@ -169,7 +184,8 @@ def hda_share(study: Study) -> Iterator[Judged]:
         text = f"share of the disks in the response of random 1 MiB reads at {load} MB/s, open load"
         wanted = claim(study, which, text, "40 to 60 %", part=f"-{load}", percent=None, between=tuple(which["between"]))
         yield verdict(wanted, Obtained(share, share * run.mean().half_width / run.mean().value))
-    study.draw("the disks' share of the response", "MB/s", "share", {"5 disks, random 1 MiB": curve})
+    title = "Big random I/O (1 MB), 5 drives: the drives' share of the response"
+    study.draw(title, "MB/s", "share", {"share": curve}, said="The slide says 40 to 60 %, without the load.")
 
 
 @cache
@@ -208,7 +224,8 @@ def policies(study: Study) -> Iterator[Judged]:
         obtained = "crosses" if crosses else told
         source = f"{study.document['paper']}; {which['source']}"
         yield verdict(Claim(f"{which['id']}-{kib}", text, "crosses", source), Obtained(obtained))
-    study.draw("response under fairness over that under commands first", "share of the loop", "×", curves)
+    title = "SANSim (2003): response under fairness over that under commands first"
+    study.draw(title, "load, as share of what the loop sustains", "ratio of mean responses", curves)
     study.tell("loop, three policies")
     means = {
         policy: on_loop(study, policy, 128, 0.8).mean().value
@@ -257,30 +274,3 @@ def fabrics(study: Study) -> Iterator[Judged]:
         text = f"MB/s (10⁶ B) that the link alone allows, 1 MiB reads over {which['name']}"
         wanted = Claim(f"{name}-link", text, which["link_mb_s"], source, percent=percent, kind="expectation")
         yield verdict(wanted, Obtained(port["saturates_at_per_s"] * MIB / 1e6))
-
-
-def curves(study: Study) -> None:
-    """Draw response and utilisation against throughput, simulated and solved, for big and small random reads."""
-    for size in ("1 MiB", "4 KiB"):
-        study.tell(f"curves of random {size}")
-        response: dict[str, list[tuple[float, float]]] = {"simulated": [], "solved": []}
-        busy: dict[str, list[tuple[float, float]]] = {"drives": [], "loop": [], "controller": []}
-        changes: Changes = {"workload.users.size": size}
-        found = solved(study, "random.yaml", changes | {"workload.users.arrivals": {"poisson": "1 /s"}})
-        for share in (0.1, 0.3, 0.5, 0.7, 0.8, 0.9):
-            rate = share * found["sustains_per_s"]
-            run = study.simulate(
-                "random.yaml",
-                changes | {"workload.users.arrivals": {"poisson": f"{rate} /s"}},
-                requests=20_000,
-                replications=2,
-                small=5_000,
-            )
-            response["simulated"].append((rate, run.mean().value))
-            for name, group in (("drives", "tds/drive"), ("loop", "loop"), ("controller", "dacc")):
-                used = [part["utilisation"] for part in run.found["components"] if part["group"] == group]
-                busy[name].append((rate, max(used)))
-        points = [point for point in found["points"] if point["response_ms"] is not None]
-        response["solved"] = [(point["load"], point["response_ms"]) for point in points]
-        study.draw(f"random {size} reads, 5 disks", "requests/s", "mean response, ms", response)
-        study.draw(f"random {size} reads, 5 disks: utilisation", "requests/s", "utilisation", busy)

@@ -16,7 +16,7 @@ use headrace_work::{Block, Breakdown, Op, Request};
 use crate::core::component::{Component, Plan};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::View;
-use crate::core::meter::{Activity, Meter};
+use crate::core::meter::{Activity, Meter, add};
 use crate::core::theory::Phase;
 use crate::core::work::Serve;
 use crate::fabric::path_transfer::{PathTransfer, Sender, TransferPart};
@@ -175,6 +175,29 @@ pub struct Tenancies<'m, C: Channel> {
     links: Locks<'m>,
     ports: Cell<u32>,
     held: Cell<u64>,
+    /// Waits of the controller's commands.
+    commands: LaneWaits,
+    /// Waits of data.
+    data: LaneWaits,
+}
+
+/// For how long turns of a kind waited for a lane.
+#[derive(Default)]
+struct LaneWaits {
+    turns: Cell<u64>,
+    ns: Cell<u64>,
+}
+
+impl LaneWaits {
+    fn record(&self, wait: Nanos) {
+        add(&self.turns, 1);
+        add(&self.ns, wait.0);
+    }
+
+    /// The mean, in ms.
+    fn mean_ms(&self) -> Meter {
+        Meter::Share(self.ns.get() / 1_000_000, self.turns.get())
+    }
 }
 
 impl<C: Channel> Plan for C {
@@ -187,7 +210,18 @@ impl<C: Channel> Plan for C {
         let (sim, access) = (context.shared.sim, self.access());
         let lanes = Resource::new(sim, u64::from(self.lanes()), access.queue());
         let links = Locks::new(sim, 1);
-        Tenancies { context, channel: self, access, lanes, links, ports: Cell::new(0), held: Cell::new(0) }
+        let (commands, data) = (LaneWaits::default(), LaneWaits::default());
+        Tenancies {
+            context,
+            channel: self,
+            access,
+            lanes,
+            links,
+            ports: Cell::new(0),
+            held: Cell::new(0),
+            commands,
+            data,
+        }
     }
 }
 
@@ -195,17 +229,27 @@ impl<'m, C: Channel> Tenancies<'m, C> {
     /// Sends from a port: waits for the link of the disk and for a lane, and holds both.
     async fn send(&'m self, turn: LaneTurn, disk: u32, breakdown: &mut Breakdown) {
         let sim = self.context.shared.sim;
+        let came = sim.now();
         let _link = match self.channel.lanes() {
             1 => None,
             _ => Some(self.links.lock(u64::from(disk), u64::from(disk) + 1).await),
         };
         let _lane = self.lanes.acquire(self.access.key(&turn)).await;
         let way = self.access.begin(&turn);
-        self.held.set(self.held.get() + 1);
+        self.record_wait(&turn, sim.now() - came);
         breakdown.waited(self.context.id, sim.now());
         let tenancy = self.channel.tenancy_ns(self.ports.get(), way, &turn);
         sim.delay(Nanos(tenancy.round() as u64)).await;
         breakdown.served(self.context.id, sim.now());
+    }
+
+    fn record_wait(&self, turn: &LaneTurn, wait: Nanos) {
+        add(&self.held, 1);
+        if turn.data > 0 {
+            self.data.record(wait);
+        } else if turn.sender == Sender::Controller {
+            self.commands.record(wait);
+        }
     }
 }
 
@@ -216,6 +260,8 @@ impl<'m, C: Channel> Component<'m> for Tenancies<'m, C> {
 
     fn meters(&self, _: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
         put("tenancies", Meter::Count(self.held.get()));
+        put("command_wait_ms", self.commands.mean_ms());
+        put("data_wait_ms", self.data.mean_ms());
         self.access.meters(put);
     }
 
