@@ -74,6 +74,16 @@ class Figure(TypedDict):
     """True for the figure that stands for the study on the page of all studies."""
 
 
+class PrintedTable(TypedDict):
+    """A table of the paper, with what the study found."""
+
+    title: str
+    said: str
+    """What is known of it and what is not; may be empty."""
+    columns: list[str]
+    rows: list[list[str]]
+
+
 class Verdicts(TypedDict):
     """A study with its verdicts, as `--json` prints it."""
 
@@ -85,6 +95,7 @@ class Verdicts(TypedDict):
     small: bool
     """True if the run was shortened, so that its verdicts mean little."""
     figures: list[Figure]
+    tables: list[PrintedTable]
 
 
 # Kinds of reference values, in the order of reports. Headlines count those that somebody else published or measured.
@@ -234,7 +245,9 @@ def in_a_sentence(report: Verdicts) -> str:
     """Return how many claims hold, group by group, and how many no run can decide.
 
     >>> claim = verdict(Claim("mean", "mean response", 10.0, "here", percent=1.0), Obtained(10.05))
-    >>> report = Verdicts(study="disk", title="", claims=[claim], counts=counts([claim]), small=False, figures=[])
+    >>> report = Verdicts(
+    ...     study="disk", title="", claims=[claim], counts=counts([claim]), small=False, figures=[], tables=[]
+    ... )
     >>> in_a_sentence(report)
     'disk: 1 of 1 published claims hold.'
     """
@@ -346,6 +359,7 @@ class Study:
         self.name = folder.name.replace("_", "-")
         self._told: Callable[[str], object] | None = None
         self._figures: list[Figure] = []
+        self._tables: list[PrintedTable] = []
         self.small = False
 
     @cached_property
@@ -384,6 +398,11 @@ class Study:
         drawn, apart = _numbers(curves), _numbers(points or {})
         figure = Figure(title=title, said=said, x=x, y=y, curves=drawn, points=apart, log=log, log_y=log_y, front=front)
         self._figures.append(figure)
+
+    def tabulate(self, title: str, columns: Iterable[str], rows: Iterable[Iterable[str]], *, said: str = "") -> None:
+        """Keep a table for the report."""
+        table = PrintedTable(title=title, said=said, columns=list(columns), rows=[list(row) for row in rows])
+        self._tables.append(table)
 
     def simulate(
         self,
@@ -430,8 +449,16 @@ class Study:
 
         `tell` hears which case is being run, `show` of the claims and figures so far, after each claim.
         """
-        self.small, self._told, self._figures = small, tell, []
-        report = Verdicts(study=self.name, title=self.title, claims=[], counts={}, small=small, figures=self._figures)
+        self.small, self._told, self._figures, self._tables = small, tell, [], []
+        report = Verdicts(
+            study=self.name,
+            title=self.title,
+            claims=[],
+            counts={},
+            small=small,
+            figures=self._figures,
+            tables=self._tables,
+        )
         module = importlib.import_module(f"headrace.studies.{self.folder.name}.study")
         for claim in itertools.chain(module.obtain(self), self._given()):
             if small and not self._fits(claim):

@@ -20,6 +20,8 @@ NAME_WIDTH, NAME_LENGTH = 15, 66
 MOST_LABELS = 8
 # Names stand in columns, or beside each other where their letters, and four for the gap of each, fit.
 LEGEND_COLUMNS, LEGEND_LETTERS = 3, 60
+# Longer names have a column less.
+LONG_NAME = 18
 DASHES = [[1, 0], [6, 4], [2, 2]]
 IN_BINARY = (
     "datum.value >= 1048576 ? datum.value / 1048576 + ' MiB' : "
@@ -86,8 +88,9 @@ def colours(names: list[str], *, field: str = "what", title: str | None = None) 
     scale = altair.Scale(domain=names, range=known)
     if len(names) == 1 and title is None:  # What one curve shows, the title says.
         return altair.Color(f"{field}:N", scale=scale, legend=None)
-    columns = len(names) if sum(map(len, names)) <= LEGEND_LETTERS - 4 * len(names) else LEGEND_COLUMNS
-    legend = altair.Legend(title=title, symbolOpacity=1, columns=columns, labelLimit=WIDTH // LEGEND_COLUMNS)
+    most = LEGEND_COLUMNS if max(map(len, names), default=0) <= LONG_NAME else LEGEND_COLUMNS - 1
+    columns = len(names) if sum(map(len, names)) <= LEGEND_LETTERS - 4 * len(names) else most
+    legend = altair.Legend(title=title, symbolOpacity=1, columns=columns, labelLimit=WIDTH // most)
     return altair.Color(f"{field}:N", scale=scale, legend=legend)
 
 
@@ -182,14 +185,19 @@ def lines(
 
 
 def _points(of: Mapping[str, Points], x: altair.X, y: altair.Y, colour: altair.Color) -> Drawing:
-    rows = [{"what": what, "x": a, "y": b} for what, points in of.items() for a, b in points]
     # Many points make a cloud, whose density shows only through small ones.
-    size = 40 if len(rows) < FEW_POINTS else 5
-    chart = altair.Chart(altair.InlineData(values=rows)).mark_point(filled=True, size=size, opacity=0.8)
-    return chart.encode(x=x, y=y, color=colour, shape=shapes(list(of), field="what"))
+    rows = [
+        {"what": what, "x": a, "y": b, "size": SMALL_POINT if len(points) > FEW_POINTS else LARGE_POINT}
+        for what, points in of.items()
+        for a, b in points
+    ]
+    chart = altair.Chart(altair.InlineData(values=rows)).mark_point(filled=True, opacity=0.8)
+    size = altair.Size("size:Q", scale=None, legend=None)
+    return chart.encode(x=x, y=y, color=colour, size=size, shape=shapes(list(of), field="what"))
 
 
 FEW_POINTS = 100
+SMALL_POINT, LARGE_POINT = 5, 40
 
 
 def _axis(of: Axis, values: list[float]) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 
 from headrace.charts import lines
-from headrace.charts.data import Axis
-from headrace.report import Cell, Chart, Mark, Report, Table, Text
-from headrace.study import DECIDED, KINDS, SMALL, Figure, Judged, Verdicts, counts, group
+from headrace.charts.data import Axis, Form
+from headrace.report import Cell, Chart, Mark, Medium, Report, Table, Text
+from headrace.study import DECIDED, KINDS, SMALL, Figure, Judged, PrintedTable, Verdicts, counts, group
 from headrace.study import in_a_sentence as counted
 
 COLUMNS = ("claim", "verdict", "quantity", "obtained", "reference", "tolerance", "kind")
@@ -19,8 +19,25 @@ def report(found: Verdicts) -> Report:
         found["title"],
         f"{SMALL} {counted(found)}" if found["small"] else counted(found),
         f"study {found['study']}",
-        blocks=[*charts(found), _table(found, "Claims"), *_remarks(found)],
+        blocks=[*charts(found), *map(_printed, found["tables"]), _table(found, "Claims"), *_remarks(found)],
     )
+
+
+def _form(figure: Figure) -> Form:
+    """Return how numbers along the axis are laid out: a few whole ones each, such as a number of disks."""
+    if figure["log"]:
+        return "binary" if figure["log"] == 2 else "apart"
+    places = {x for curve in (*figure["curves"].values(), *figure["points"].values()) for x, _ in curve}
+    return "whole" if len(places) <= FEW_PLACES and all(x == int(x) for x in places) else "apart"
+
+
+FEW_PLACES = 16
+
+
+def _printed(table: PrintedTable) -> Table:
+    first, *_ = table["columns"]
+    columns, said = table["columns"], table["said"]
+    return Table(columns, table["rows"], heading=table["title"], aside=said, words=(first,), on=Medium.PAGE)
 
 
 def _table(found: Verdicts, heading: str) -> Table:
@@ -113,7 +130,7 @@ def _charts() -> ModuleType:
 
 def _figure(figure: Figure) -> Chart:
     log = figure["log"]
-    x = Axis(figure["x"], "binary" if log == 2 else "apart", log=log, tight=not log)
+    x = Axis(figure["x"], _form(figure), log=log, tight=not log)
     y = Axis(figure["y"], "apart", log=figure["log_y"])
     return Chart(lines(figure["curves"], x, y, points=figure["points"]), heading=figure["title"], aside=figure["said"])
 

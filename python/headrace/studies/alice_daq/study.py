@@ -7,6 +7,7 @@ from functools import cache, partial
 from typing import Any
 
 from headrace import Scenario, scenario
+from headrace.studies.alice_daq import figures
 from headrace.studies.alice_tds import system
 from headrace.study import Claim, Judged, Obtained, Study, verdict, whole
 
@@ -27,11 +28,10 @@ RECORDER = "system.builder.recorder"
 def obtain(study: Study) -> Iterator[Judged]:
     """Run every case and judge its claim."""
     cases = Cases(study)
+    figures.draw(study, cases)
     for given in study.document["claim"]:
         study.tell(given["id"])
         yield _judged(given, cases)
-    cases.draw()
-    cases.draw_compression()
 
 
 def _judged(given: Json, cases: "Cases") -> Judged:
@@ -47,7 +47,9 @@ class Cases:
         self.study = study
         self.requests: int = study.document["sizes"]["small" if study.small else "requests"]
         self.recording = cache(self._recording)
+        self.recorder = cache(self._recorder)
         self.disks = cache(self._disks)
+        self.files = cache(self._files)
         self.hour = cache(self._hour)
 
     def run(self, document: Json) -> Json:
@@ -58,14 +60,20 @@ class Cases:
         """Run a scenario of the study's folder with changes."""
         return dict(whole(scenario.run(self.study.folder / name, changes=changes)).data)
 
-    def _recording(self, streams: int, *, compress: bool = False, **case: Any) -> float:
-        """Return what one builder records, in MB/s of data before compression.
+    def _recording(self, streams: int, **case: Any) -> float:
+        """Return what one builder records, in MB/s of data before compression: see `_recorder`."""
+        return self.recorder(streams, **case)[0]
 
-        `sub_event` is in kB, `old` is the older core, `one` a volume of drives, `port` a slower port.
+    def _recorder(self, streams: int, *, compress: bool = False, **case: Any) -> tuple[float, float]:
+        """Return what one builder records, in MB/s of data before compression, and the utilisation of its cores.
+
+        `sub_event` is in kB, `old` is the older core, `cost` the time of a sub-event in another version of the library,
+        `one` a volume of drives, `port` a slower port.
         """
         changes: Json = {"run.requests": 4 * self.requests, f"{RECORDER}.streams": streams}
         changes["system.readout.sub_event"] = f"{case.get('sub_event', 0.64)} kB"
-        changes[f"{RECORDER}.format"] = OLD if case.get("old") else NEW
+        core = OLD if case.get("old") else NEW
+        changes[f"{RECORDER}.format"] = core | ({"per_sub_event": case["cost"]} if "cost" in case else {})
         changes |= {f"{RECORDER}.to": ["a"]} if case.get("one") else {f"system.{name}": FAST for name in "abc"}
         changes |= {"system.builder.preset": case["port"]} if "port" in case else {}
         if compress or "zlib" in case:
@@ -73,7 +81,9 @@ class Cases:
         changes[f"{RECORDER}.cores"] = case.get("cores", 4)
         if "level" in case:
             changes["system.a.level"] = case["level"]
-        return float(self.file("one.yaml", changes)["streams"][0]["bytes_per_s"]) / 1e6
+        found = self.file("one.yaml", changes)
+        [busy] = [part["utilisation"] for part in found["components"] if part["path"] == "builder/recorder[0]"]
+        return float(found["streams"][0]["bytes_per_s"]) / 1e6, float(busy)
 
     def _disks(
         self, level: str, disks: int, ops: str, volumes: int = 1, *, cached: bool = False
@@ -107,6 +117,18 @@ class Cases:
         rates = {component["path"]: component["bytes_per_s"] for component in found["components"]}
         spindles = sum(rate for path, rate in rates.items() if "spindle" in path)
         return [stream["bytes_per_s"] / 1e6 for stream in found["streams"]], spindles / max(rates["volume-0"], 1.0)
+
+    def lmdd(self, file_system: str, op: str, kib: int, gib: int) -> float:
+        """Return at what rate one lmdd writes or reads a file of so many GiB in blocks of so many KiB, in MB/s."""
+        changes: Json = {
+            "workload.lmdd.op": op,
+            "workload.lmdd.size": f"{kib} KiB",
+            "run.requests": gib * (figures.GIB // (kib * figures.KIB)),
+        }
+        return self.files(figures.FILE_SYSTEMS[file_system], tuple(changes.items()))
+
+    def _files(self, name: str, changes: tuple[tuple[str, object], ...]) -> float:
+        return float(self.file(name, dict(changes))["streams"][0]["bytes_per_s"]) / 1e6
 
     def client(self) -> float:
         """Return what one client reads over a 4 Gb port from a volume that is faster, in MB/s."""
@@ -162,43 +184,6 @@ class Cases:
         document = scenario.load(self.study.folder / "daq.yaml").with_(changes).filled()
         del document["system"]["builders"]["recorder"], document["parts"]["gdc"]
         return float(self.run(document)["streams"][0]["bytes_per_s"]) / 1e9
-
-    def draw(self) -> None:
-        """Draw what the slides draw: recording over the size of a sub-event, and over the number of streams."""
-        sizes = [0.64, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0]
-        curves = {
-            name: [(size * 1e3, self.recording(1, sub_event=size, old=old)) for size in sizes]
-            for name, old in (("older core", True), ("newer core", False))
-        }
-        self.study.draw("One stream, by size of sub-events", "sub-event, B", "recorded, MB/s", curves, log=10)
-        for size in (0.64, 256.0):
-            lines = {
-                name: [(float(n), self.recording(n, sub_event=size, compress=compress)) for n in STREAMS]
-                for name, compress in (("as it is", False), ("compressed", True))
-            }
-            self.study.draw(f"Four cores, sub-events of {size:g} kB", "streams", "MB/s before compression", lines)
-
-    def draw_compression(self) -> None:
-        """Draw where compression wins: what it gains by the number of cores, its rate, and the volume."""
-        for level in ("raid5", "raid6"):
-            plain = {cores: self._on_volume(level, cores) for cores in CORES}
-            gains = {
-                f"{rate} MB/s a core": [
-                    (float(cores), self._on_volume(level, cores, zlib=rate) / plain[cores]) for cores in CORES
-                ]
-                for rate in ZLIB_MB_S
-            }
-            title = f"Compression on one {level.upper()} volume of five disks: where it wins (above 1)"
-            self.study.draw(title, "cores", "rate with compression over without", gains)
-
-    def _on_volume(self, level: str, cores: int, **case: Any) -> float:
-        return self.recording(2 * cores, sub_event=256.0, one=True, level=level, cores=cores, **case)
-
-
-STREAMS = [1, 2, 3, 4, 5, 6, 8, 12, 16]
-CORES = [1, 2, 4, 8, 16]
-# zlib of 2009 by the content: 30 to 80 MB/s a core.
-ZLIB_MB_S = [30, 60, 80]
 
 
 def useful(cases: Cases, level: str, disks: int, volumes: int) -> float:
@@ -275,6 +260,18 @@ def threshold(cases: Cases) -> float:
     return math.sqrt(low * high)
 
 
+def by_file_size(cases: Cases, file_system: str) -> float:
+    """Return the rate of the largest file over that of the smallest, in blocks of 8 KiB."""
+    sizes = cases.study.document["files"]["gib"]
+    return cases.lmdd(file_system, "write", 8, sizes[-1]) / cases.lmdd(file_system, "write", 8, sizes[0])
+
+
+def by_affinity(cases: Cases) -> float:
+    """Return what two writers get on a volume each, over both on one volume."""
+    apart, together = (math.fsum(cases.disks("raid5", 5, "ww", volumes)[0]) for volumes in (2, 1))
+    return apart / together
+
+
 FOUND: dict[str, Found] = {
     "T001-1 RAID 5, 3 x 5 + 1": number(lambda cases: useful(cases, "raid5", 5, 3)),
     "T001-1 RAID 6, 3 x 5 + 1": number(lambda cases: useful(cases, "raid6", 5, 3)),
@@ -289,8 +286,12 @@ FOUND: dict[str, Found] = {
     "Q001-1 array of paper 000": number(of_paper_000),
     "Q001-2 5 disks": number(lambda cases: raid6(cases, 5)),
     "Q001-2 7 disks": number(lambda cases: raid6(cases, 7)),
-    "Q001-3 cores": number(lambda cases: cases.recording(4) / max(cases.recording(n) for n in STREAMS)),
+    "Q001-3 cores": number(lambda cases: cases.recording(4) / max(cases.recording(n) for n in figures.STREAMS)),
     "Q001-3 flat": number(lambda cases: cases.recording(16) / cases.recording(8)),
+    "block size": number(lambda cases: cases.lmdd("XFS", "write", 8, 2) / cases.lmdd("XFS", "write", 1024, 2)),
+    "file size, XFS": number(lambda cases: by_file_size(cases, "XFS")),
+    "file size, StorNext": number(lambda cases: by_file_size(cases, "StorNext")),
+    "affinity": number(by_affinity),
     "client": number(Cases.client),
     "3 GB/s": arrays_for_3_gb,
     "2.5 GB/s": number(Cases.building),

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from headrace.studies.alice_tds import system
+from headrace.studies.alice_tds import figures, system
 from headrace.studies.alice_tds.system import Point
 from headrace.study import Claim, Judged, Obtained, Study, each, verdict
 
@@ -27,9 +27,15 @@ def obtain(study: Study) -> Iterator[Judged]:
     """Run all points, draw the figures, and judge the claims of both arrays."""
     runs = Runs(study)
     arrays = [Array(study, runs, name, cache) for name, cache in study.document["arrays"].items()]
+    yield from figures.single_disk(study)
+    yield from figures.containers(study)
+    yield from figures.four_servers(study)
+    yield from figures.servers(study)
     runs.all(point for array in arrays for point in array.points())
-    for array in arrays:
-        array.draw()
+    for number in FIGURES:
+        for array in arrays:
+            array.draw(number)
+    yield from figures.store(study)
     for claim in study.document["claim"]:
         for array in arrays:
             yield _judged(claim, array)
@@ -133,26 +139,52 @@ class Array:
         yield from (self.at("write", self.cache, streams=streams) for streams in document["streams"])
         yield self.mixed()
 
-    def draw(self) -> None:
-        """Draw the figures as the paper's 7 to 12: over records, streams and disks, of reads and of writes."""
+    def draw(self, number: int) -> None:
+        """Draw a figure as the paper's 7 to 12: reads or writes, over records, streams or disks."""
+        op, by = FIGURES[number]
         document = self.study.document
-        reads = ("read", "7", "10", "12")
-        for op, records, streams, disks in (reads, ("write", "8", "9", "11")):
-            curves = {f"{size} KiB": self._row(op, size) for size in document["records_kib"]}
-            self._figure(records, f"{op}, by record size", curves)
-            within = [*self.below, self.cache] if op == "write" else self.below
-            curves = {f"{many} streams": self.curve(op, within, streams=many) for many in document["streams"]}
-            self._figure(streams, f"{op}, by number of streams", curves)
-            curves = {f"{many} disks": self.curve(op, self.below, disks=many) for many in document["disks"]}
-            self._figure(disks, f"{op}, by number of disks", curves)
+        within = [*self.below, self.cache] if op == "write" else self.below
+        curves = {
+            "record size": lambda: {f"{_size(size)} records": self._row(op, size) for size in document["records_kib"]},
+            "number of streams": lambda: {
+                f"{many} stream{'s' if many > 1 else ''}": self.curve(op, within, streams=many)
+                for many in document["streams"]
+            },
+            "number of disks": lambda: {
+                f"{many} disks": self.curve(op, self.below, disks=many) for many in document["disks"]
+            },
+        }[by]()
+        title = f"As Fig. {number}: {self.name}, {op}, by {by}"
+        points = {name: [(stripe * 1024.0, rate) for stripe, rate in curve] for name, curve in curves.items()}
+        front = number == FRONT and self.name == "infortrend"
+        said = "The curves of the paper are lost."
+        self.study.draw(title, "stripe unit, B", "bandwidth, MB/s", points, said=said, log=2, front=front)
 
     def _row(self, op: str, record: int) -> Curve:
-        return self.curve(op, self.stripes, record_kib=record)
+        """Return bandwidth over the stripe unit; writes of small records, where the run has several stripes."""
+        curve = self.curve(op, self.stripes, record_kib=record)
+        points = {stripe: self.at(op, stripe, record_kib=record) for stripe in self.stripes}
+        few = {stripe for stripe, point in points.items() if point.requests * record < FEWEST * point.stripe / 1024}
+        return [(stripe, rate) for stripe, rate in curve if op == "read" or stripe not in few]
 
-    def _figure(self, number: str, title: str, curves: dict[str, Curve]) -> None:
-        title = f"As Fig. {number}: {self.name}, {title}"
-        points = {name: [(stripe * 1024.0, rate) for stripe, rate in curve] for name, curve in curves.items()}
-        self.study.draw(title, "stripe unit, B", "bandwidth, MB/s", points, log=2)
+
+# Figures of the paper, in its order: the operation, and what the curves differ by.
+FIGURES = {
+    7: ("read", "record size"),
+    8: ("write", "record size"),
+    9: ("write", "number of streams"),
+    10: ("read", "number of streams"),
+    11: ("write", "number of disks"),
+    12: ("read", "number of disks"),
+}
+# The one that stands for the study.
+FRONT = 8
+# Stripes that a run must write for its rate to be drawn.
+FEWEST = 16
+
+
+def _size(kib: int) -> str:
+    return f"{kib} KiB" if kib < 1024 else f"{kib // 1024} MiB"
 
 
 def first_drop(curve: Curve, share: float) -> int | str:
@@ -416,5 +448,6 @@ def each_rule(study: Study, array: Array) -> None:
             ]
             for name, rules in sets.items()
         }
-        title = f"What each rule of the drives' caches contributes: {array.name}, {streams} streams of writes"
+        many = f"{streams} stream{'s' if streams > 1 else ''}"
+        title = f"What each rule of the drives' caches contributes: {array.name}, {many} of writes"
         study.draw(title, "stripe unit, B", "bandwidth, MB/s", curves, log=2)

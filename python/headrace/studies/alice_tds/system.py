@@ -37,6 +37,8 @@ class Point:
     """What servers and arrays are connected by: a `wire` or a `switch`."""
     pairs: int = 1
     """Servers, each with an array of its own."""
+    servers: int = 1
+    """Servers that the streams come from."""
     rules: tuple[str, ...] = RULES
     cache_kib: int = 0
     """The cache of each disk; by default the paper's."""
@@ -69,6 +71,10 @@ def scenario(point: Point) -> Json:
     ops = {f"{point.op}-{n}": point.op for n in range(point.streams)}
     ops |= {f"beside-{n}": other for n in range(point.beside)}
     document["workload"] = {name: stream | {"op": op} for name, op in ops.items()}
+    for n in range(1, point.servers):
+        system[f"server-{n}"] = system["server"]
+        system["san"]["connects"] += [f"server-{n}"]
+        document["workload"][f"{point.op}-{n}"] = stream | {"op": point.op, "from": f"server-{n}"}
     for n in range(1, point.pairs):
         _add_pair(system, n)
         document["workload"][f"{point.op}-{n}"] = stream | {"op": point.op, "from": f"server-{n}", "to": f"tds-{n}"}

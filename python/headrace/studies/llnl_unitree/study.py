@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headrace import Scenario
+from headrace.studies.llnl_unitree import figures as figures_of_report
 from headrace.study import Claim, Judged, Obtained, Study, each, verdict, whole
 
 if TYPE_CHECKING:
@@ -25,9 +26,6 @@ Json = dict[str, Any]
 
 HERE = Path(__file__).parent
 SECONDS_PER_HOUR = 3600.0
-
-# The limits of users whose totals are shown.
-LIMITS = (5, 10, 15, 20, 30, 40, 60)
 
 
 @dataclass(frozen=True)
@@ -73,11 +71,13 @@ def obtain(study: Study) -> Iterator[Judged]:
     seeds = range(first, first + study.document["small_seeds" if study.small else "seeds"])
     study.tell(f"two weeks, {len(seeds)} logs")
     found = list(each(simulated, seeds))
+    figures_of_report.draw(study, write_log)
     for row in (*study.document["aggregate"], *study.document["transfer"]):
         yield _aggregate(study, row, found)
     yield from staging(study)
     yield from what_if(study)
     yield from user_limit(study)
+    yield from over_limits(study)
 
 
 def _aggregate(study: Study, row: Json, found: list[Figures]) -> Judged:
@@ -251,6 +251,23 @@ def at_both_limits(pair: list[int]) -> tuple[Figures, Figures]:
 
 
 TWENTY: Json = {"system.front.per_user": 20}
+
+
+def over_limits(study: Study) -> Iterator[Judged]:
+    """Table 10: job-hours lost over the limit of users, on the first accepted logs."""
+    rule = study.document["sweep"]
+    logs = study.document["limit"]["pairs"][: rule["small_logs" if study.small else "logs"]]
+    lost: dict[int, list[tuple[float, float]]] = {}
+    for limit in rule["limits"]:
+        study.tell(f"limit of {limit} transfers a user, {len(logs)} logs")
+        run = partial(_at_limit, limit)
+        lost[limit] = [(figures.user_loss, figures.port_loss) for figures in each(run, logs)]
+    yield from figures_of_report.lost_hours(study, lost)
+
+
+def _at_limit(limit: int, pair: list[int]) -> Figures:
+    puts, gets = pair
+    return simulated(puts, {"system.front.per_user": limit}, gets=gets)
 
 
 def _losses(rule: Json, queue: str, lost: list[float]) -> Iterator[Judged]:
