@@ -36,7 +36,7 @@ UNTESTED = " With one run each, it was not tested whether they differ."
 
 
 # Ends of the metrics of reads and of writes that are shown.
-APART = tuple(f".{operation}.{metric}" for operation in ("reads", "writes") for metric in ("mean_ms", "p99_ms"))
+APART = tuple(f".{operation}.{metric}" for metric in ("mean_ms", "p99_ms") for operation in ("reads", "writes"))
 
 
 def more_is_better(metric: str) -> bool:
@@ -436,7 +436,7 @@ class Table(InNotebook):
             if metric.endswith(".utilisation")
         }
         chosen += [max(used, key=lambda metric: used[metric])] if used else []
-        chosen += [metric for metric in self.metrics if metric.endswith(APART)]
+        chosen += [metric for end in APART for metric in self.metrics if metric.endswith(end)]
         return list(dict.fromkeys(chosen))
 
     def _chart(self, metric: str, *, first: bool) -> Chart:

@@ -361,8 +361,8 @@ class _Streams:
         arrivals = self.pace.arrivals(direction, jobs, threads=bool(self.file.server))
         stream |= {"to": self.target, "arrivals": arrivals, "op": self._op(direction)}
         stream |= {"size": _size_law(self._drawn(direction)), "pattern": self._pattern(jobs)}
-        if "ba" in self.options:
-            stream["align"] = exact_size(self.values.bytes("ba"))
+        if align := self.values.bytes("ba"):
+            stream["align"] = exact_size(align)
         region = self._region(places, at)
         if "closed" not in arrivals:
             stream["outstanding"] = self.depth * jobs

@@ -119,7 +119,7 @@ class Cases:
         return [stream["bytes_per_s"] / 1e6 for stream in found["streams"]], spindles / max(rates["volume-0"], 1.0)
 
     def lmdd(self, file_system: str, op: str, kib: int, gib: int) -> float:
-        """Return at what rate one lmdd writes or reads a file of so many GiB in blocks of so many KiB, in MB/s."""
+        """Return the MB/s at which one lmdd writes or reads a file; sizes of files in GiB, of blocks in KiB."""
         changes: Json = {
             "workload.lmdd.op": op,
             "workload.lmdd.size": f"{kib} KiB",

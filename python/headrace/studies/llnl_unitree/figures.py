@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 DAY_S = 86400.0
 MB = 1e6
 PORTS = 13
-# So many points of a cloud are drawn, and all of files above this size, which are one in thirty.
+# Number of points of a cloud that are drawn, and all of files above this size, which are one in thirty.
 CLOUD = 600
 LARGE_MB = 100.0
 LOST = "The report's points are lost."

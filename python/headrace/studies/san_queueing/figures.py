@@ -199,7 +199,7 @@ def lesson_2(study: Study) -> Iterator[Judged]:
 
 
 def _forked(study: Study, disks: list[int], load: float) -> list[float]:
-    """Return the mean responses in ms of requests with one part on each of so many disks."""
+    """Return the mean responses in ms of requests with one part on each of a number of disks."""
     sizes = [f"{4 * many} KiB" for many in disks]
     changes: list[Changes] = [
         {"system.disks.disks": many, "workload.users.size": size, "workload.users.align": size}
