@@ -1,30 +1,24 @@
 """The slides one by one: what is left of each, simulated. All their plots are lost."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from headrace.studies.alice_daq.cases import FILE_SYSTEMS, Cases
 from headrace.study import Study, each
-
-if TYPE_CHECKING:
-    from headrace.studies.alice_daq.study import Cases
 
 Json = dict[str, Any]
 Curve = list[tuple[float, float]]
-
-GIB = 1 << 30
-KIB = 1 << 10
 
 STREAMS = [1, 2, 3, 4, 5, 6, 8, 12, 16]
 CORES = [1, 2, 4, 8, 16]
 # zlib of 2009 by the content: 30 to 80 MB/s a core.
 ZLIB_MB_S = [30, 60, 80]
 SIZES_KB = [0.64, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0]
-FILE_SYSTEMS = {"XFS": "xfs.yaml", "StorNext": "stornext.yaml"}
 VOLUMES = {"3 x 5 + 1": 5, "2 x 7 + 2": 7}
 
 LOST = "The slide's plot is lost."
 
 
-def draw(study: Study, cases: "Cases") -> None:
+def draw(study: Study, cases: Cases) -> None:
     """Draw all slides in their order."""
     files(study, cases)
     volumes(study, cases)
@@ -35,7 +29,7 @@ def draw(study: Study, cases: "Cases") -> None:
     library(study, cases)
 
 
-def files(study: Study, cases: "Cases") -> None:
+def files(study: Study, cases: Cases) -> None:
     """Draw "Block size and file size", and XFS beside StorNext."""
     study.tell("block size and file size")
     rule = study.document["files"]
@@ -58,7 +52,7 @@ def files(study: Study, cases: "Cases") -> None:
     study.draw("Storage setup: XFS beside StorNext, blocks of 8 KiB", "file, GiB", "MB/s", curves, said=said)
 
 
-def volumes(study: Study, cases: "Cases") -> None:
+def volumes(study: Study, cases: Cases) -> None:
     """Draw "Single writing", and "Multiple concurrent writings and readings" of two concentrators on two volumes."""
     study.tell("volumes")
     asked = {"Single writing and reading": ("w", "r"), "Two concentrators on two volumes": ("ww", "rr", "wr")}
@@ -74,7 +68,7 @@ def volumes(study: Study, cases: "Cases") -> None:
         study.draw(f"{title}, by disks of a volume", "disks", "all together, MB/s", {}, points=points, said=said)
 
 
-def affinity(study: Study, cases: "Cases") -> None:
+def affinity(study: Study, cases: Cases) -> None:
     """Draw "Multiple concurrent operations": clients on one volume, and each on its own by affinity."""
     study.tell("affinity")
     curves = {
@@ -89,7 +83,7 @@ def affinity(study: Study, cases: "Cases") -> None:
     study.draw("Multiple concurrent operations: affinity", "clients", "all together, MB/s", curves, said=said)
 
 
-def sub_events(study: Study, cases: "Cases") -> None:
+def sub_events(study: Study, cases: Cases) -> None:
     """Draw rates and CPU over the size of sub-events, of the older core and of Nehalem."""
     study.tell("sub-events")
     found = {
@@ -107,7 +101,7 @@ def sub_events(study: Study, cases: "Cases") -> None:
     study.draw("CPU utilisation", "sub-event, B", "share of the builder's cores", busy, said=said, log=10)
 
 
-def streams(study: Study, cases: "Cases") -> None:
+def streams(study: Study, cases: Cases) -> None:
     """Draw "Recording performance with more streams": a quad-core with two threads a core."""
     study.tell("streams and cores")
     counts = [many for many in STREAMS if many <= 8]
@@ -121,7 +115,7 @@ def streams(study: Study, cases: "Cases") -> None:
     study.draw("Recording performance with more streams", "streams", "recorded, MB/s", curves, said=said)
 
 
-def compression(study: Study, cases: "Cases") -> None:
+def compression(study: Study, cases: Cases) -> None:
     """Draw "Performance with compression" of one stream and of several, and a map of where it wins."""
     study.tell("compression")
     ways = (("as it is", False), ("compressed", True))
@@ -149,11 +143,11 @@ def compression(study: Study, cases: "Cases") -> None:
         study.draw(title, "cores", "rate with compression over without", gains, said=LOST)
 
 
-def _on_volume(cases: "Cases", level: str, cores: int, **case: Any) -> float:
+def _on_volume(cases: Cases, level: str, cores: int, **case: Any) -> float:
     return cases.recording(2 * cores, sub_event=256.0, one=True, level=level, cores=cores, **case)
 
 
-def library(study: Study, cases: "Cases") -> None:
+def library(study: Study, cases: Cases) -> None:
     """Draw "Event building for different data formatting library versions": another cost of a sub-event."""
     study.tell("library versions")
     curves = {
