@@ -36,11 +36,11 @@ def prepare() -> None:
     with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
         headrace.cli.app(["schema"])  # So that its parser has imported what it needs.
     del sys.modules["polars"]
-    gc.freeze()  # A fork copies the pages that it writes to; its collector shall write to none of these.
+    gc.freeze()  # A fork copies the pages that it writes to, so its collector must leave these alone.
 
 
 def run(arguments: list[str], folder: str, environment: dict[str, str], output: str, errors: str) -> None:
-    """Be what a user starts in a folder."""
+    """Run a command as if a user had started it in a folder."""
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)

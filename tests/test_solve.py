@@ -111,3 +111,15 @@ def test_every_field_is_documented_and_no_other(headrace: Run, clients: Path) ->
     fails = ("--set", "system.clerk.service=8 ms", "--set", "run.requests=20000")
     printed = headrace("solve", clients, "--load", "1..2", "--simulate", "--json", *fails).stdout
     assert set(fields(json.loads(printed))) - {"points[].sets[]"} == documented
+
+
+def test_a_run_says_the_same_whether_it_was_solved_before() -> None:
+    # The formulas of both ask the same drive for different distributions of the same command.
+    text = """
+system: {disk: {type: disk, device: seagate-st3500630ns, positioning: mechanical}}
+workload: {users: {to: disk, arrivals: {poisson: 20 /s}, size: 4 KiB, align: 512 B}}
+run: {requests: 500}
+"""
+    fresh, solved = package.Scenario(text).plan(), package.Scenario(text).plan()
+    solved.solve()
+    assert solved.run().data == fresh.run().data

@@ -186,6 +186,14 @@ def test_what_is_not_determined_keeps_its_prior_and_widens_predictions() -> None
     assert any("keeps its value in the scenario" in warning for warning in found["warnings"])
 
 
+def test_what_is_known_to_the_last_digit_is_not_uncertain() -> None:
+    text = DRIVE.replace("200 us", "1 us")
+    fit = fitting.fit(Scenario(text), measured_of(text, DEPTHS), ["system.drive.service=500 ns..2 us"])
+    assert fit["parameters"][0]["interval"] == ["1000 ns", "1000 ns"]
+    again = comparison.compare(Scenario(json.dumps(fit["scenario"])), Measurement([point(iodepth=1)]), requests=500)
+    assert again["rows"][0]["band"] is None
+
+
 def test_predictions_have_the_interval_that_uncertain_values_give_them() -> None:
     # The rate of a closed loop on one server is one over its service: the same interval, the other way round.
     text = DRIVE.replace("servers: 4, ", "") + "uncertain: {system.drive.service: 100 us..400 us}\n"

@@ -216,7 +216,7 @@ def exact_size(bytes_: int) -> str:
     >>> exact_size(16384), exact_size(500_000_000), exact_size(0), exact_size(480_103_981_056)
     ('16 KiB', '500 MB', '0 B', '480103981056 B')
     """
-    units = (*BINARY, *((name, 10.0**power) for name, power in (("TB", 12), ("GB", 9), ("MB", 6), ("kB", 3))))
+    units = (*BINARY, *((name, 10**power) for name, power in (("TB", 12), ("GB", 9), ("MB", 6), ("kB", 3))))
     whole = ((name, bytes_ / scale) for name, scale in units if bytes_ and bytes_ % scale == 0)
     return next((f"{number:.0f} {name}" for name, number in whole if number < 10_000), f"{bytes_} B")
 

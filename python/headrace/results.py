@@ -24,6 +24,15 @@ Row = dict[str, object]
 RESULTS = "name a file that `Results.save` or `headrace run --json` wrote"
 
 
+def is_saturated(found: "ResultsData") -> bool:
+    """Return true if a component was never idle and response times grow with the length of the run.
+
+    In a closed system a component that never rests is no mistake: its load is what it answers.
+    """
+    bottleneck = found["bottleneck"]
+    return bool(bottleneck and bottleneck["saturates_at"] is not None and bottleneck["saturated"])
+
+
 class Results(InNotebook):
     r"""The results of a run. `data` holds all of them, as docs/results.md describes; frames are polars data frames.
 

@@ -9,16 +9,14 @@ import importlib
 import itertools
 import json
 import math
-import os
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Self, TypedDict, TypeVar
+from typing import Any, Self, TypedDict
 
 from headrace import scenario, studies
 from headrace._core import ScenarioError
@@ -336,19 +334,6 @@ class Run:
 def _or_unknown(half_width: float | None) -> float:
     """Return the half-width; without one nothing is known of where the number lies."""
     return math.inf if half_width is None else float(half_width)
-
-
-Result = TypeVar("Result")
-
-
-def each(of: Callable[..., Result], *arguments: Iterable[Any]) -> Iterator[Result]:
-    """Return what a function gives for each set of arguments, in order, found on all processors."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        try:
-            yield from pool.map(of, *arguments)
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
 
 
 class Study:

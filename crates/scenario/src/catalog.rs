@@ -119,10 +119,10 @@ pub fn is_ssd(name: &str, beside: &Path) -> bool {
 /// its `flash`, `disk` by its `rotation`.
 pub fn kind(name: &str, beside: &Path) -> Option<&'static str> {
     let file = |name: &str| Some(written(name, beside)?.ok()?.root.to_json());
-    let (told, own) = (["flash", "rotation"], file(name)?);
+    let own = file(name)?;
     let base = own["like"].as_str().and_then(file).unwrap_or_default();
-    let kinds = ["ssd", "disk"].into_iter().zip(told);
-    kinds.into_iter().find(|(_, field)| !own[field].is_null() || !base[field].is_null()).map(|(kind, _)| kind)
+    let has = |field: &str| !own[field].is_null() || !base[field].is_null();
+    if has("flash") { Some("ssd") } else { has("rotation").then_some("disk") }
 }
 
 /// The document of the device of this name, as it is written. `None` where there is no such device.

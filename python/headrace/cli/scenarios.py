@@ -37,6 +37,7 @@ from headrace.experiment.precision import measured, run_until_precise
 from headrace.files import keep_apart
 from headrace.quantities import counted
 from headrace.result_types import ResultsData
+from headrace.results import is_saturated
 
 
 def _folder(folder: Path | None) -> Path | None:
@@ -103,8 +104,7 @@ def run(
     _exit_unless_complete(found.data)
     if any(objective["met"] is not True for objective in found.data["objectives"]):
         raise typer.Exit(MISSED)
-    bottleneck = found.data["bottleneck"]
-    if bottleneck and bottleneck["saturated"] and bottleneck["saturates_at"] is not None:
+    if is_saturated(found.data):
         raise typer.Exit(SATURATED)
 
 

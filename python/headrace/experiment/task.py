@@ -16,6 +16,7 @@ from headrace.errors import is_overload, is_path
 from headrace.experiment.design import Point, Value
 from headrace.experiment.objective import in_time
 from headrace.result_types import ComponentResults, ResponseResults, ResultsData, StreamResults
+from headrace.results import is_saturated
 from headrace.scenario import Scenario
 
 Json = dict[str, Any]
@@ -80,7 +81,7 @@ class Task:
             overloaded, final = found["ended"] in OVERLOADED, found["ended"] not in OF_THE_MACHINE
             return self._record(began, reason=str(found["notes"][0]), overloaded=overloaded, final=final)
         intervals = [stream["response"]["interval"] for stream in found["streams"]]
-        saturated = _is_saturated(found)
+        saturated = is_saturated(found)
         trusted = not saturated and all(interval is not None and interval["trusted"] for interval in intervals)
         return self._record(
             began, trusted=trusted, saturated=saturated, metrics=metrics(found) | costs(found, Path(self.file).parent)
@@ -117,12 +118,6 @@ class Task:
 OVERLOADED = ("too_many_in_flight", "too_many_parts")
 # Ends that another machine, or another day, may not come to.
 OF_THE_MACHINE = ("too_long", "trace_lost", "cancelled")
-
-
-def _is_saturated(found: ResultsData) -> bool:
-    # In a closed system a component that never rests is no mistake: its load is what it answers.
-    bottleneck = found["bottleneck"]
-    return bool(bottleneck and bottleneck["saturates_at"] is not None and bottleneck["saturated"])
 
 
 def metrics(found: ResultsData) -> dict[str, float | None]:

@@ -190,7 +190,9 @@ def fit(
         warnings.append("too few loads to fit some and judge on the others: how it predicts is not known")
     values = {row["parameter"]: row["is"] for row in told}
     fitted = scenario.with_(values | {"uncertain": {}})
-    uncertain = {row["parameter"]: f"{row['interval'][0]}..{row['interval'][1]}" for row in told}
+    # What is known to the last digit written has no interval.
+    wide = (row for row in told if row["interval"][0] != row["interval"][1])
+    uncertain = {row["parameter"]: f"{row['interval'][0]}..{row['interval'][1]}" for row in wide}
     return {
         "parameters": told,
         "warnings": [*warnings, *remarks],

@@ -2,14 +2,13 @@
 
 import copy
 import json
-import os
 from collections import defaultdict
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 from headrace.errors import refusal
 from headrace.measurement.points import PERCENTILES, Measurement
+from headrace.parallel import each
 from headrace.result_types import StreamResults
 from headrace.scenario import Scenario
 
@@ -185,5 +184,4 @@ def all_of(document: Json, file: str, stream: str, of: list[Load], requests: int
     made = [under(document, stream, load, requests) for load in of]
     for at, one in enumerate(made):
         one["run"]["seed"] = one["run"].get("seed", 1) + at
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(lambda pair: simulated(pair[0], file, pair[1]), zip(made, of, strict=True)))
+    return list(each(lambda document, load: simulated(document, file, load), made, of))

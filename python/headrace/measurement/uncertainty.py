@@ -20,7 +20,8 @@ Band = dict[str, tuple[float, float] | None]
 def bands(scenario: Scenario, stream: str, of: list[Load], requests: int) -> list[dict[str, Band]] | None:
     """Return the 95 % interval of each prediction, by load, operation and measure; none if no value is uncertain.
 
-    Uncertain values are drawn independently, normally (logarithmically if they are above zero) with their intervals.
+    Uncertain values are drawn independently, normally about the middle of their intervals (of their logarithms, if they
+    are above zero), so a value of the scenario that lies to one side has a band that does, too.
     Errors of the model that no value stands for are not in the bands.
     """
     uncertain = [parameter(f"{path}={span}", scenario) for path, span in scenario.filled().get("uncertain", {}).items()]

@@ -46,12 +46,12 @@ fn pair(meter: Meter) -> [f64; 2] {
 impl MeterReading {
     /// Returns the readings of a component at `now`.
     pub fn of(arena: Arena, id: NodeId, now: Nanos) -> Self {
-        let probe = arena.component(id);
+        let component = arena.component(id);
         let Activity { busy, stalled, queue, visits, waited, served, service, .. } =
-            probe.activity(now).unwrap_or_default();
-        let balance = probe.balance().unwrap_or_default();
+            component.activity(now).unwrap_or_default();
+        let balance = component.balance().unwrap_or_default();
         let mut meters = Vec::new();
-        probe.meters(now, &mut |_, meter| meters.push(pair(meter)));
+        component.meters(now, &mut |_, meter| meters.push(pair(meter)));
         Self {
             bytes: arena.context(id).answered().bytes as f64,
             busy: std::array::from_fn(|cause| (busy[cause] - stalled[cause]) as f64),

@@ -271,8 +271,8 @@ impl<'p> Watch<'p> {
 fn longest_queues(replication: &Replication) -> Vec<(String, u64)> {
     let now = replication.shared.sim.now();
     let waiting = |id| {
-        let probe = replication.arena.component(id);
-        (replication.arena.context(id).path, probe.activity(now).map_or(0, |activity| activity.waiting))
+        let component = replication.arena.component(id);
+        (replication.arena.context(id).path, component.activity(now).map_or(0, |activity| activity.waiting))
     };
     let mut queues: Vec<(&str, u64)> = replication.arena.ids().map(waiting).collect();
     queues.sort_by_key(|(_, waiting)| std::cmp::Reverse(*waiting));

@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from headrace.parallel import each
 from headrace.studies.alice_daq.cases import FILE_SYSTEMS, Cases
-from headrace.study import Study, each
+from headrace.study import Study
 
 Json = dict[str, Any]
 Curve = list[tuple[float, float]]

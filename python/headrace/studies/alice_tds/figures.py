@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from headrace import scenario
+from headrace.parallel import each
 from headrace.studies.alice_tds import system
-from headrace.study import Claim, Judged, Obtained, Study, each, verdict, whole
+from headrace.study import Claim, Judged, Obtained, Study, verdict, whole
 
 Json = dict[str, Any]
 Curve = list[tuple[float, float]]

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from headrace.parallel import each
 from headrace.studies.alice_tds import figures, system
 from headrace.studies.alice_tds.system import Point
-from headrace.study import Claim, Judged, Obtained, Study, each, verdict
+from headrace.study import Claim, Judged, Obtained, Study, verdict
 
 Json = dict[str, Any]
 Curve = list[tuple[int, float]]

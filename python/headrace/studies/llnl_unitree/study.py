@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headrace import Scenario
+from headrace.parallel import each
 from headrace.studies.llnl_unitree import figures as figures_of_report
-from headrace.study import Claim, Judged, Obtained, Study, each, verdict, whole
+from headrace.study import Claim, Judged, Obtained, Study, verdict, whole
 
 if TYPE_CHECKING:
     import numpy as np

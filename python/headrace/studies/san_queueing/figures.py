@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from headrace.study import Claim, Judged, Obtained, Run, Study, each, verdict
+from headrace.parallel import each
+from headrace.study import Claim, Judged, Obtained, Run, Study, verdict
 
 Json = dict[str, Any]
 Changes = dict[str, object]

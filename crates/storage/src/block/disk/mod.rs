@@ -29,7 +29,7 @@ use std::rc::Rc;
 
 use headrace_kernel::{Resource, RngStream, Round};
 use headrace_units::{Fraction, Nanos};
-use headrace_work::{Block, Breakdown, Cause, Request};
+use headrace_work::{Block, Breakdown, Cause, Op, Request};
 
 use crate::block::array::OverPath;
 use crate::core::component::{Component, InOrder, Plan, Spec};
@@ -51,14 +51,17 @@ pub use spec::{DeviceRef, DiskSpec, Positioning, VariedDevice};
 pub(crate) use model::INDEPENDENT;
 use pieces::Pieces;
 use queue::{CommandQueue, QueuedCommand};
-use sampled::Known;
+use sampled::{Commands, ComputedDistributions};
 
 /// A disk whose numbers are known.
 #[derive(Clone, Debug)]
 pub struct DiskPlan {
     numbers: DiskNumbers,
     spec: DiskSpec,
-    distributions: Known,
+    /// Service times by operation and bytes.
+    services: ComputedDistributions<(Op, u64)>,
+    /// Times from one of these commands to the next.
+    samples: ComputedDistributions<Commands>,
 }
 
 impl Spec for DiskSpec {
@@ -71,7 +74,12 @@ impl Spec for DiskSpec {
         let numbers = at.device("device", self.device.named())?;
         let capacity = numbers.capacity.get();
         Some(Resolved {
-            plan: DiskPlan { numbers, spec: self.clone(), distributions: Known::default() },
+            plan: DiskPlan {
+                numbers,
+                spec: self.clone(),
+                services: ComputedDistributions::default(),
+                samples: ComputedDistributions::default(),
+            },
             uses: Vec::new(),
             capacity,
         })

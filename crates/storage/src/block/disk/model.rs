@@ -42,7 +42,7 @@ impl DiskPlan {
             return Err(format!("commands are of at most {most}: those of `{}` are larger", load.stream));
         }
         let commands = (load.kinds.clone(), load.align.0.max(SECTOR));
-        let distribution = self.distributions.of(commands, |commands| sampled(self, commands));
+        let distribution = self.samples.of(commands, |commands| sampled(self, commands));
         let how = match self.queue().keeps_order() {
             true => "service depends on what the drive did before, and on how long it was idle",
             false => {
@@ -74,8 +74,7 @@ impl Theory for DiskPlan {
             return Err(format!("every request goes to a platter: `{}` has a cache", view.path()));
         }
         let mechanism = || Mechanism::new(&self.numbers, self.spec.positioning);
-        let one = (vec![(1.0, op, bytes)], SECTOR);
-        Ok(self.distributions.of(one, |_| mechanism().service_distribution(op, bytes)))
+        Ok(self.services.of((op, bytes), |_| mechanism().service_distribution(op, bytes)))
     }
 
     fn model(&self, view: View, load: &Load) -> Result<Model, String> {

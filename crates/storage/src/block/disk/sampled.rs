@@ -19,19 +19,25 @@ const FIRST: usize = 1024;
 /// What a distribution depends on: kinds of commands and the alignment of their addresses.
 pub(super) type Commands = (Vec<(f64, Op, u64)>, u64);
 
-/// The distributions computed so far. Copies of a part share them.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Known(Arc<Mutex<Vec<(Commands, Distribution)>>>);
+/// The distributions of one kind that were computed so far, by what they depend on. Copies of a part share them.
+#[derive(Clone, Debug)]
+pub(super) struct ComputedDistributions<K>(Arc<Mutex<Vec<(K, Distribution)>>>);
 
-impl Known {
-    /// Returns the distribution for `commands`, computed once.
-    pub fn of(&self, commands: Commands, compute: impl FnOnce(&Commands) -> Distribution) -> Distribution {
-        let mut known = self.0.lock().expect("nobody panics with it");
-        if let Some((_, found)) = known.iter().find(|(its, _)| *its == commands) {
+impl<K> Default for ComputedDistributions<K> {
+    fn default() -> Self {
+        Self(Arc::default())
+    }
+}
+
+impl<K: PartialEq> ComputedDistributions<K> {
+    /// Returns the distribution for `key`, computed once.
+    pub fn of(&self, key: K, compute: impl FnOnce(&K) -> Distribution) -> Distribution {
+        let mut computed = self.0.lock().expect("nobody panics with it");
+        if let Some((_, found)) = computed.iter().find(|(its, _)| *its == key) {
             return found.clone();
         }
-        let found = compute(&commands);
-        known.push((commands, found.clone()));
+        let found = compute(&key);
+        computed.push((key, found.clone()));
         found
     }
 }
