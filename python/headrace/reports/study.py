@@ -72,7 +72,9 @@ def overview(studies: Sequence[Verdicts]) -> Report:
 
 
 # Columns of claims that are named on the page of all studies, by their verdicts.
-NAMED = {"missed": ("fails", "undecided"), "disputed": ("disputed",), "lost": ("not testable",)}
+NAMED = {"missed": ("fails", "undecided"), "disputed": ("disputed",), "not testable": ("not testable",)}
+# Claims of a study that a column names; the tables below have all.
+MOST_NAMED = 6
 
 
 def _front(found: Verdicts) -> list[Chart]:
@@ -97,7 +99,9 @@ def _held(verdicts: Mapping[str, int]) -> str:
 
 
 def _named(found: Verdicts, verdicts: tuple[str, ...]) -> str:
-    return ", ".join(dict.fromkeys(claim["id"] for claim in found["claims"] if claim["verdict"] in verdicts))
+    ids = list(dict.fromkeys(claim["id"] for claim in found["claims"] if claim["verdict"] in verdicts))
+    more = len(ids) - MOST_NAMED
+    return ", ".join(ids) if more <= 0 else f"{', '.join(ids[:MOST_NAMED])} and {more} more"
 
 
 def _remarks(found: Verdicts) -> list[Text]:
