@@ -202,7 +202,7 @@ def test_a_log_that_is_no_list_of_requests_is_refused(tmp_path: Path) -> None:
     assert "log_offset=1" in refused("5, 100, 0, 4096, 0\n6, 100, 0, 4096, 0\n")
     assert "not response times" in refused(good, "job_slat.1.log")
     assert "not response times" in refused(good, "job_bw.1.log")
-    assert "line 3: 2 columns" in refused(good + "7, 100\n")
+    assert "line 3: the line has 2 fields where the first has 5" in refused(good + "7, 100\n")
     assert "line 3: direction `9`" in refused(good + "7, 100, 9, 4096, 4096\n")
     assert "empty" in refused("\n")
     assert "nothing that fio writes" in refused("\x1f\x8b\x08")

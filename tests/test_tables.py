@@ -15,6 +15,7 @@ from headrace.report import Table
 from headrace.reports import comparison, components, responses, solution, validation
 from headrace.view.pages import page
 from headrace.view.terminal import parts
+from headrace.view.terminal.report import show_table
 
 COLUMNS = ["disks", "readers: mean, ms", "library/drives-of-row-1: utilisation", "layout"]
 ROWS = [["4", "29.55 ± 0.46", "0.6892 ± 0.0041", "left-symmetric rotating"], ["128", "7.983 ± 0.070", "1 ± 0.1", "x"]]
@@ -35,6 +36,14 @@ def test_no_number_is_broken_at_any_width(width: int) -> None:
     for column, cells in zip(COLUMNS[:3], zip(*ROWS, strict=True), strict=False):
         assert column.replace(" ", "") in left_out or all(cell in text for cell in cells), text
     assert max(map(len, text.splitlines())) <= width
+
+
+def test_a_table_of_very_many_rows_says_how_many_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    show_table(Table(["component", "busy"], [[f"drive[{at}]", "3 %"] for at in range(1200)]))
+    text = capsys.readouterr().out
+    assert "drive[999]" in text
+    assert "drive[1000]" not in text
+    assert "and 200 more rows; reports and --json have all" in text
 
 
 def test_headings_break_at_spaces_and_slashes_before_columns_go() -> None:
@@ -110,7 +119,8 @@ def test_fitted_times_are_in_one_unit() -> None:
 def test_simulated_is_compared_with_the_formula() -> None:
     point = {"load": 4.0, "own": True, "throughput_per_s": 100.0, "response_ms": 10.0, "utilisation": [],
              "simulated": {"throughput_per_s": 90.0, "response_ms": 12.0, "half_width_ms": 0.5}}  # fmt: skip
-    columns, [row] = solution.against_load({"points": [point], "stations": [], "open": False})
+    found: Any = {"points": [point], "stations": [], "open": False}
+    columns, [row] = solution.against_load(found)
     told = dict(zip(columns, row, strict=True))
     assert (told["formula, ms"], told["simulated, ms"], told["simulated vs formula"]) == (
         "10.000",

@@ -206,9 +206,13 @@ def test_predictions_have_the_interval_that_uncertain_values_give_them() -> None
 
 
 def test_an_uncertain_value_that_the_scenario_does_not_have_is_refused() -> None:
-    text = DRIVE + "uncertain: {system.drive.servise: 100 us..400 us}\n"
-    with pytest.raises(ScenarioError, match="servise"):
-        comparison.compare(Scenario(text), Measurement([point(iodepth=1)]), requests=500)
+    for wrong, told in (
+        ("system.drive.servise: 100 us..400 us", "did you mean `service`"),
+        ("system.drive.service: 100 us..400 MB", "cannot be 100 us..400 MB"),
+        ("system.drive.service: 200 us", "is not LOW..HIGH"),
+    ):
+        with pytest.raises(ScenarioError, match=told):
+            Scenario(DRIVE + f"uncertain: {{{wrong}}}\n").check()
 
 
 def test_a_bound_in_the_way_is_named() -> None:

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias, TypedDict
 
 from headrace.document import Engine, ScenarioSpec
 
-__all__ = ["Between", "Bottleneck", "BusiestResults", "BusiestStretch", "ClosedLoad", "Comparison", "ComponentResults", "End", "FormulaError", "IntervalResults", "LegResults", "Measured", "Method", "ObjectiveResults", "PhaseResults", "PhaseStreamResults", "PointResults", "PortionResults", "QuantileResults", "ResponseResults", "ResultsData", "SolutionData", "SolvedPoint", "StationLimit", "StepResults", "StreamPoint", "StreamResults", "StreamTheory", "StretchStream"]
+__all__ = ["Between", "Bottleneck", "BusiestResults", "BusiestStretch", "ClosedLoad", "Comparison", "ComponentResults", "End", "FormulaError", "IntervalResults", "LegResults", "Measured", "Method", "ObjectiveResults", "PhaseResults", "PhaseStreamResults", "PointResults", "PortionResults", "QuantileResults", "ResponseResults", "ResultsData", "SimulatedPoint", "SolutionData", "SolvedPoint", "StationLimit", "StepResults", "StreamPoint", "StreamResults", "StreamTheory", "StretchStream"]
 
 class ResultsData(TypedDict):
     """Results of a run."""
@@ -413,7 +413,7 @@ class StreamTheory(TypedDict):
     sd_ms: float | None
     """Predicted standard deviation of the response time."""
     quantiles_ms: list[list[float | float]]
-    """Predicted quantiles of the response time."""
+    """Predicted quantiles of the response time; none where more than 100 streams share a component."""
     cdf: list[list[float | float]]
     """Predicted CDF, at the times of the simulated one."""
 
@@ -520,6 +520,8 @@ class SolvedPoint(TypedDict):
     """Throughput by linearizer."""
     sets: list[list[str | str]] | None
     """Fields to set in the scenario for this load: (path, value). `None` if its arrivals cannot be scaled."""
+    simulated: SimulatedPoint | None
+    """A simulation of this load, where one was asked for: formulas leave it `None`."""
 
 class StreamPoint(TypedDict):
     """One stream at one load."""
@@ -541,3 +543,13 @@ Between = TypedDict(
         "to": "float",
     },
 )
+
+class SimulatedPoint(TypedDict):
+    """A simulation of one load."""
+
+    throughput_per_s: float
+    """Requests answered a second."""
+    response_ms: float
+    """Mean response time, in ms."""
+    half_width_ms: float | None
+    """Half-width of its 95 % interval, in ms. None where the run was too short for one."""

@@ -1,6 +1,7 @@
 """What formulas say of a scenario, and the simulation beside it."""
 
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -15,20 +16,11 @@ if TYPE_CHECKING:
 
     import polars
 
-Json = dict[str, Any]
+    from headrace.result_types import SimulatedPoint, SolutionData, SolvedPoint
+
+# What a row of the frame has of a point as it is; the rest becomes several columns.
+STATED = ("load", "own", "throughput_per_s", "response_ms", "bard_schweitzer_per_s", "linearizer_per_s")
 SolveWatch = Callable[[int, int], object]
-
-
-@dataclass(frozen=True)
-class Simulated:
-    """A simulation of one load: requests answered a second, mean response in ms, half-width of its 95 % interval.
-
-    The half-width is `None` where the run was too short for one.
-    """
-
-    throughput_per_s: float
-    response_ms: float
-    half_width_ms: float | None
 
 
 @dataclass(frozen=True)
@@ -45,12 +37,12 @@ class Solution(InNotebook):
     []
     """
 
-    data: Json
+    data: "SolutionData"
 
     @property
     def answer(self) -> str:
         """The summary, in a few sentences."""
-        return str(self.data["answer"])
+        return self.data["answer"]
 
     @property
     def fails(self) -> list[str]:
@@ -78,18 +70,13 @@ class Solution(InNotebook):
         """Return the report of the solution; with `file`, write it as one HTML page: whole, or not at all."""
         return written(reports.report(self.data, title), file)
 
-    def _row(self, point: Json) -> Json:
-        plain = {name: point[name] for name in ("load", "own", "throughput_per_s", "response_ms")}
+    def _row(self, point: "SolvedPoint") -> dict[str, Any]:
         names = [station["component"] for station in self.data["stations"]]
         busy = {f"utilisation {name}": share for name, share in zip(names, point["utilisation"], strict=True)}
-        bounds = {
-            f"{name}_{end}": point[name] and point[name][end]
-            for name in ("asymptotic", "balanced")
-            for end in ("from", "to")
-        }
-        approximate = {name: point[name] for name in ("bard_schweitzer_per_s", "linearizer_per_s")}
-        simulated = {f"simulated_{name}": value for name, value in (point.get("simulated") or {}).items()}
-        return plain | busy | bounds | approximate | simulated
+        bounds = {"asymptotic": point["asymptotic"], "balanced": point["balanced"]}
+        ends = {f"{name}_{end}": bound and bound[end] for name, bound in bounds.items() for end in ("from", "to")}
+        simulated = {f"simulated_{name}": value for name, value in (point["simulated"] or {}).items()}
+        return {name: value for name, value in point.items() if name in STATED} | busy | ends | simulated
 
 
 class Simulable(Protocol):
@@ -110,20 +97,19 @@ def simulate(solution: Solution, scenario: Simulable, watch: SolveWatch | None =
     `watch` is called with the loads done and all before each. A load is left out (`None`) where more requests come
     than can be answered, and where arrivals cannot be scaled. Ctrl-C raises `Interrupted` with the loads done so far.
     """
-    points = [point | {"simulated": None} for point in solution.data["points"]]
-    found = Solution(solution.data | {"points": points})
+    found = deepcopy(solution)
+    points = found.data["points"]
     for number, point in enumerate(points):
         if watch:
             watch(number, len(points))
         try:
-            one = _simulated(point, scenario)
+            point["simulated"] = _simulated(point, scenario)
         except KeyboardInterrupt:
             raise Interrupted(found) from None
-        point["simulated"] = None if one is None else vars(one)
     return found
 
 
-def _simulated(point: Json, scenario: Simulable) -> Simulated | None:
+def _simulated(point: "SolvedPoint", scenario: Simulable) -> "SimulatedPoint | None":
     if point["sets"] is None or point["throughput_per_s"] is None:
         return None
     found = scenario.with_(dict(point["sets"])).run(theory=False).data
@@ -133,9 +119,7 @@ def _simulated(point: Json, scenario: Simulable) -> Simulated | None:
     rate = sum(stream["requests_per_s"] for stream in answered)
     shares = [stream["requests_per_s"] / rate for stream in answered]
     mean = sum(share * stream["response"]["mean_ms"] for share, stream in zip(shares, answered, strict=True))
-    halves = [half for stream in answered if (half := stream["response"]["half_width_ms"]) is not None]
-    if len(halves) < len(answered):
-        return Simulated(rate, mean, None)
+    halves = [stream["response"]["half_width_ms"] for stream in answered]
     # Streams that share components are correlated: the half-widths add up at worst.
-    half = sum(share * half for share, half in zip(shares, halves, strict=True))
-    return Simulated(rate, mean, half)
+    half = None if None in halves else sum(share * half for share, half in zip(shares, halves, strict=True) if half)
+    return {"throughput_per_s": rate, "response_ms": mean, "half_width_ms": half}

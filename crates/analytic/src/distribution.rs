@@ -68,8 +68,16 @@ impl Distribution {
         Self::Mixture(vec![phase(p), phase(1.0 - p)])
     }
 
-    /// One of several distributions, each with its probability; they sum to one. Tabulated ones make one table.
-    pub fn mixed(mut parts: Vec<(f64, Self)>) -> Self {
+    /// One of several distributions, each with its probability; they sum to one. Equal ones become one, tabulated ones one table.
+    pub fn mixed(parts: Vec<(f64, Self)>) -> Self {
+        let mut parts =
+            parts.into_iter().fold(Vec::new(), |mut different: Vec<(f64, Self)>, (p, distribution)| {
+                match different.iter_mut().find(|(_, other)| *other == distribution) {
+                    Some((sum, _)) => *sum += p,
+                    None => different.push((p, distribution)),
+                }
+                different
+            });
         if parts.len() == 1 {
             return parts.remove(0).1;
         }

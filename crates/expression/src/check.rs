@@ -19,20 +19,20 @@ fn dimension(term: &Term, variables: &[Dimension]) -> Result<Checked, ParseError
         Term::Number(0.0, Dimension::NONE) => Ok(None),
         Term::Number(_, dimension) => Ok(Some(*dimension)),
         Term::Variable(at) => Ok(Some(variables[*at])),
-        Term::Call(Function::Power, of, column) => {
-            let base = dimension(&of[0], variables)?;
-            plain(dimension(&of[1], variables)?, "an exponent", *column)?;
-            power(base, &of[1], *column)
-        }
-        Term::Call(function, of, column) => {
+        Term::Call(function, terms, column) => {
             let of: Vec<Checked> =
-                of.iter().map(|term| dimension(term, variables)).collect::<Result<_, _>>()?;
-            of_call(*function, &of, *column)
+                terms.iter().map(|term| dimension(term, variables)).collect::<Result<_, _>>()?;
+            of_call(*function, &of, terms, *column)
         }
     }
 }
 
-fn of_call(function: Function, of: &[Checked], column: Column) -> Result<Checked, ParseError> {
+fn of_call(
+    function: Function,
+    of: &[Checked],
+    terms: &[Term],
+    column: Column,
+) -> Result<Checked, ParseError> {
     match function {
         Function::Negative | Function::Abs => Ok(of[0]),
         Function::Add | Function::Subtract => alike(of, "added or subtracted", column),
@@ -50,7 +50,10 @@ fn of_call(function: Function, of: &[Checked], column: Column) -> Result<Checked
             plain(of[0], "a condition", column)?;
             alike(&of[1..], "alternatives of each other", column)
         }
-        Function::Power => unreachable!("a power depends on its exponent"),
+        Function::Power => {
+            plain(of[1], "an exponent", column)?;
+            power(of[0], &terms[1], column)
+        }
     }
 }
 

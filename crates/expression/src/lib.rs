@@ -50,6 +50,9 @@ impl PartialEq for Column {
     }
 }
 
+/// A function has at most this many arguments; the parser splits a minimum of more than two.
+const MOST_ARGUMENTS: usize = 3;
+
 /// Operators and functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Function {
@@ -143,17 +146,13 @@ impl Term {
         match self {
             Self::Number(number, _) => *number,
             Self::Variable(at) => variables[*at],
-            Self::Call(Function::If, of, _) => {
-                let chosen = if of[0].value(variables) == 0.0 { &of[2] } else { &of[1] };
-                chosen.value(variables)
+            Self::Call(function, of, _) => {
+                let mut values = [0.0; MOST_ARGUMENTS];
+                for (value, term) in values.iter_mut().zip(of) {
+                    *value = term.value(variables);
+                }
+                function.value(values)
             }
-            Self::Call(function, of, _) => match &of[..] {
-                [only] => function.of_one(only.value(variables)),
-                [first, rest @ ..] => rest.iter().fold(first.value(variables), |so_far, next| {
-                    function.of_two(so_far, next.value(variables))
-                }),
-                [] => unreachable!("the parser sees to arguments"),
-            },
         }
     }
 
@@ -167,22 +166,11 @@ impl Term {
 }
 
 impl Function {
-    fn of_one(self, x: f64) -> f64 {
-        match self {
-            Self::Negative => -x,
-            Self::Ceil => libm::ceil(x),
-            Self::Floor => libm::floor(x),
-            Self::Round => libm::round(x),
-            Self::Sqrt => libm::sqrt(x),
-            Self::Log => libm::log(x),
-            Self::Abs => libm::fabs(x),
-            _ => x,
-        }
-    }
-
-    fn of_two(self, x: f64, y: f64) -> f64 {
+    /// The value for the arguments, of which a function may use fewer than are there.
+    fn value(self, [x, y, z]: [f64; MOST_ARGUMENTS]) -> f64 {
         let truth = |is: bool| f64::from(u8::from(is));
         match self {
+            Self::Negative => -x,
             Self::Add => x + y,
             Self::Subtract => x - y,
             Self::Multiply => x * y,
@@ -192,9 +180,16 @@ impl Function {
             Self::AtMost => truth(x <= y),
             Self::Equal => truth(x == y),
             Self::Different => truth(x != y),
+            Self::Ceil => libm::ceil(x),
+            Self::Floor => libm::floor(x),
+            Self::Round => libm::round(x),
+            Self::Sqrt => libm::sqrt(x),
+            Self::Log => libm::log(x),
+            Self::Abs => libm::fabs(x),
             Self::Min => x.min(y),
             Self::Max => x.max(y),
-            _ => unreachable!("the parser gives these one argument or three"),
+            Self::If if x == 0.0 => z,
+            Self::If => y,
         }
     }
 }

@@ -63,6 +63,19 @@ pub(super) fn parse(text: &str, names: Vec<String>, open: bool) -> Result<Expres
     Ok(Expression { root, names: parser.names })
 }
 
+/// A function of its arguments. Those of a minimum or maximum are compared two by two, as in a tournament: terms then nest least.
+fn called(function: Function, mut of: Vec<Term>, column: Column) -> Term {
+    let compares = matches!(function, Function::Min | Function::Max);
+    if compares && of.len() == 1 {
+        return of.remove(0);
+    }
+    if compares && of.len() > 2 {
+        let rest = of.split_off(of.len() / 2);
+        of = vec![called(function, of, column), called(function, rest, column)];
+    }
+    Term::Call(function, of, column)
+}
+
 struct Descent<'t> {
     text: &'t str,
     /// In bytes.
@@ -285,7 +298,7 @@ impl<'t> Descent<'t> {
             let wanted = counted(least as u64, "argument");
             return Err(self.wrong(start, format!("`{name}` takes {more}{wanted}, not {}", of.len())));
         }
-        Ok(Term::Call(function, of, self.column(start)))
+        Ok(called(function, of, self.column(start)))
     }
 
     /// Takes a name, or a path of names and numbers: `groups[0].drives` is `groups.0.drives`.

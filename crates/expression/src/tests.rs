@@ -92,7 +92,7 @@ fn quantity(text: &str, values: &[&str]) -> Result<(f64, Dimension), ParseError>
 
 #[test]
 fn quantities_are_combined_with_their_units() {
-    let cases: [(&str, &[&str], f64, Dimension); 12] = [
+    let cases: [(&str, &[&str], f64, Dimension); 14] = [
         ("8000 * drives + 20 * volume / 1 TB", &["4", "500 GB"], 32_010.0, Dimension::NONE),
         ("unit * (disks - 1)", &["64 KiB", "5"], 262_144.0, Dimension::SIZE),
         ("1 MiB / 8 ms", &[], 131_072_000.0, Dimension::RATE),
@@ -102,6 +102,8 @@ fn quantities_are_combined_with_their_units() {
         ("1 / 10 ms", &[], 100.0, Dimension::FREQUENCY),
         ("8ms + 1e3 us", &[], 0.009, Dimension::TIME),
         ("max(0, a - b)", &["1 MB", "3 MB"], 0.0, Dimension::SIZE),
+        ("min(5 MB, a, b, 2 MB, 7 MB)", &["1 MB", "3 MB"], 1e6, Dimension::SIZE),
+        ("max(5 MB, a, b)", &["1 MB", "9 MB"], 9e6, Dimension::SIZE),
         ("if(a > 1 GB, 2 s, 3 s) * 50 %", &["2 GB"], 1.0, Dimension::TIME),
         ("sqrt(a ** 2) + a", &["2 ms"], 0.004, Dimension::TIME),
         ("ceil(library.groups[0].size / 1 TB)", &["1.5 TB"], 2.0, Dimension::NONE),

@@ -12,7 +12,6 @@ use serde_json::{Value as Json, json};
 
 use crate::document::{self, Key, Path, Problem, Problems, Tree, Value, ValueNode};
 use crate::plan;
-use crate::prepared::{folder, typed};
 use crate::spec::ScenarioSpec;
 
 /// The stream that may be a job file.
@@ -132,7 +131,7 @@ fn put_streams_in(tree: &mut Tree, jobs: JobFiles) -> Result<Option<UsedJobFile>
     let node = node.clone();
     let spec = job_file(tree, &node)?;
     tree.remove("workload.fio");
-    let asked = asked(spec, &typed(&mut tree.clone())?, folder(&tree.file))?;
+    let asked = asked(spec, &ScenarioSpec::read(&mut tree.clone())?, tree.folder())?;
     let at = Path::of(&["workload", FIO, "job"]);
     let span = node.child("job").and_then(|job| job.span.clone());
     let found = jobs(&asked).map_err(|error| {
@@ -146,7 +145,7 @@ fn put_streams_in(tree: &mut Tree, jobs: JobFiles) -> Result<Option<UsedJobFile>
         tree.put(&["workload", name], located(stream, &node));
     }
     for (field, value) in &found.run {
-        if !ends(field).iter().any(|field| tree.child_mut(&["run", field]).is_some()) {
+        if !alike(field).iter().any(|field| tree.child_mut(&["run", field]).is_some()) {
             tree.put(&["run", field], located(value, &node));
         }
     }
@@ -175,12 +174,9 @@ fn is_target(view: headrace_storage::View) -> bool {
 }
 
 /// Returns the fields that say the same as one of `run`: a scenario that ends by time needs no requests.
-fn ends(field: &str) -> &[&str] {
-    match field {
-        "requests" | "time" => &["requests", "time"],
-        "seed" => &["seed"],
-        _ => unreachable!("a job file says how long it runs, and its seed"),
-    }
+fn alike(field: &str) -> Vec<&str> {
+    let ends = vec!["requests", "time"];
+    if ends.contains(&field) { ends } else { vec![field] }
 }
 
 /// Returns a value of the job file as a node; errors in it point at the job file.

@@ -37,6 +37,7 @@ mod samples;
 pub mod solve;
 pub mod spec;
 pub mod theory;
+mod uncertain;
 pub mod validation;
 mod variation;
 

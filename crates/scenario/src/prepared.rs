@@ -4,13 +4,13 @@ use std::path::{Path as FilePath, PathBuf};
 
 use headrace_workload::ArrivalSpec;
 
-use crate::document::{Path, Problems, Tree};
+use crate::document::{Problems, Tree};
 use crate::job_files::{self, JobFiles};
 use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::run::{self, Options, Replications};
 use crate::spec::{Engine, ScenarioSpec};
-use crate::{Found, catalog, document, plan, results, samples, solve, theory, variation};
+use crate::{Found, catalog, plan, results, samples, solve, theory, uncertain, variation};
 
 /// A scenario that was read, and is planned when its plan is first needed.
 pub struct Prepared {
@@ -39,9 +39,13 @@ impl Prepared {
         let mut tree =
             Tree::parse(source, file).map_err(|problem| Problems::unparsed(problem, source, file))?;
         let jobs = job_files::put_in(&mut tree, sets, jobs)?;
-        let mut named = variation::named(&tree.root, folder(file));
-        named.extend(samples::named(&tree.root, folder(file)));
-        let spec = typed(&mut tree).map_err(|problems| Problems::of(&tree, problems))?;
+        let mut named = variation::named(&tree.root, tree.folder());
+        named.extend(samples::named(&tree.root, tree.folder()));
+        let spec = ScenarioSpec::read(&mut tree).map_err(|problems| Problems::of(&tree, problems))?;
+        let uncertain = uncertain::problems(&tree, &spec);
+        if !uncertain.is_empty() {
+            return Err(Problems::of(&tree, uncertain));
+        }
         Ok(Self { tree, spec, named, jobs, plan: None, replications: Replications::default() })
     }
 
@@ -58,7 +62,7 @@ impl Prepared {
     /// The files that the scenario is read from: its own, the traces, logs, samples and job files that it names, all devices beside it, and
     /// those that it names by their paths.
     pub fn inputs(&self) -> Vec<PathBuf> {
-        let folder = folder(&self.tree.file);
+        let folder = self.tree.folder();
         let own = Some(PathBuf::from(&self.tree.file)).filter(|file| file.is_file());
         let recorded = self.spec.workload.values().filter_map(|stream| match &stream.arrivals {
             ArrivalSpec::Replay(replay) => Some(folder.join(&replay.trace)),
@@ -169,18 +173,4 @@ impl Prepared {
             .map_err(|broken| Problems::file(file, broken, "keep the scenario: it reproduces the defect"))?;
         Ok(Found { results, journeys: self.replications.journeys().to_vec() })
     }
-}
-
-/// Returns the folder that the files of a scenario lie in.
-pub(crate) fn folder(file: &str) -> &FilePath {
-    FilePath::new(file).parent().unwrap_or(FilePath::new(""))
-}
-
-/// Completes the devices of a document, and reads it.
-pub(crate) fn typed(tree: &mut Tree) -> Result<ScenarioSpec, Vec<document::Problem>> {
-    let beside = folder(&tree.file).to_owned();
-    variation::complete(&mut tree.root, &Path::default(), &beside)?;
-    let mut spec: ScenarioSpec = document::read_as(tree, &document::schema_of::<ScenarioSpec>())?;
-    spec.run.complete();
-    Ok(spec)
 }

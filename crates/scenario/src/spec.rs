@@ -7,7 +7,9 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::document::{self, Path, Problem, Tree};
 use crate::faults::FaultSpec;
+use crate::variation;
 
 /// A storage system, its load, and the length of the simulation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -35,6 +37,20 @@ pub struct ScenarioSpec {
     /// Length of the run, seed, and warm-up.
     #[serde(default)]
     pub run: RunSpec,
+}
+
+impl ScenarioSpec {
+    /// Completes the devices of a document, and reads it.
+    ///
+    /// # Errors
+    /// Every place that does not have what the schema asks for.
+    pub(crate) fn read(tree: &mut Tree) -> Result<Self, Vec<Problem>> {
+        let beside = tree.folder().to_owned();
+        variation::complete(&mut tree.root, &Path::default(), &beside)?;
+        let mut spec: Self = document::read_as(tree, &document::schema_of::<Self>())?;
+        spec.run.complete();
+        Ok(spec)
+    }
 }
 
 /// Length of the run, seed, and warm-up.

@@ -2,7 +2,7 @@
 //! whose assumptions hold.
 
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use headrace_analytic::{Distribution, Mg1, fork_join};
 use headrace_storage::Model;
@@ -39,7 +39,7 @@ pub struct StreamTheory {
     pub mean_ms: Option<f64>,
     /// Predicted standard deviation of the response time.
     pub sd_ms: Option<f64>,
-    /// Predicted quantiles of the response time.
+    /// Predicted quantiles of the response time; none where more than 100 streams share a component.
     #[schemars(extend("x-unit" = "list of [share, ms]"))]
     pub quantiles_ms: Vec<(f64, f64)>,
     /// Predicted CDF, at the times of the simulated one.
@@ -138,9 +138,11 @@ fn overload(plan: &Plan, target: NodeId, utilisation: f64) -> Option<Problem> {
 /// Returns the prediction of theory for every stream, with its CDF at `times_ms` of each.
 pub fn predict(plan: &Plan, times_ms: &[Vec<f64>]) -> Vec<StreamTheory> {
     let network = OnceCell::new();
+    let mut targets = BTreeMap::new();
     let of = |(at, (stream, times)): (usize, (&StreamPlan, &Vec<f64>))| {
-        of_stream(plan, stream, times)
-            .or_else(|fails| of_network(stream, at, network.get_or_init(|| solve::exact(plan))).ok_or(fails))
+        let target = targets.entry(stream.target).or_insert_with(|| TargetTheory::of(plan, stream.target));
+        let own = target.as_ref().map(|target| target.of_stream(stream, times)).map_err(String::clone);
+        own.or_else(|fails| of_network(stream, at, network.get_or_init(|| solve::exact(plan))).ok_or(fails))
             .unwrap_or_else(|fails| StreamTheory::none(stream, fails))
     };
     plan.streams.iter().zip(times_ms).enumerate().map(of).collect()
@@ -164,21 +166,48 @@ fn of_network(
     })
 }
 
-fn of_stream(plan: &Plan, stream: &StreamPlan, times_ms: &[f64]) -> Result<StreamTheory, String> {
-    if plan.has_phases() {
-        return Err("components neither fail nor are rebuilt during the run".to_owned());
+/// What theory says of a component and all streams to it.
+enum TargetTheory {
+    /// One queue for all.
+    Queue(Box<SharedQueue>),
+    /// Every request is split over several queues; the streams are alike.
+    Forked(StreamTheory),
+}
+
+/// The queue of several streams.
+struct SharedQueue {
+    queue: Mg1,
+    /// The service of each stream.
+    services: BTreeMap<String, Distribution>,
+    formula: &'static str,
+    fails: Option<&'static str>,
+}
+
+impl TargetTheory {
+    fn of(plan: &Plan, target: NodeId) -> Result<Self, String> {
+        if plan.has_phases() {
+            return Err("components neither fail nor are rebuilt during the run".to_owned());
+        }
+        if let Some(fails) = plan.streams_to(target).find_map(not_poisson) {
+            return Err(fails);
+        }
+        let models = models(plan, target)?;
+        if let Some(fails) = models.iter().find_map(|(_, model)| busy_only(model)) {
+            return Err(fails);
+        }
+        if models.iter().all(|(_, model)| matches!(model, Model::Single { .. })) {
+            let name = || format!("`{}` keeps up with its load", plan.graph.view(target).path());
+            return SharedQueue::of(models).map(|queue| Self::Queue(Box::new(queue))).ok_or_else(name);
+        }
+        forked(&models).map(Self::Forked)
     }
-    if let Some(fails) = plan.streams_to(stream.target).find_map(not_poisson) {
-        return Err(fails);
+
+    fn of_stream(&self, stream: &StreamPlan, times_ms: &[f64]) -> StreamTheory {
+        match self {
+            Self::Queue(queue) => queue.of_stream(stream, times_ms),
+            Self::Forked(theory) => StreamTheory { stream: stream.name.clone(), ..theory.clone() },
+        }
     }
-    let models = models(plan, stream.target)?;
-    if let Some(fails) = models.iter().find_map(|(_, model)| busy_only(model)) {
-        return Err(fails);
-    }
-    if models.iter().all(|(_, model)| matches!(model, Model::Single { .. })) {
-        return pollaczek_khinchine(plan, stream, &models, times_ms);
-    }
-    forked(stream, &models)
 }
 
 /// Why there is no formula for the response time, where only the utilisation is known.
@@ -218,54 +247,54 @@ pub(crate) fn not_poisson(stream: &StreamPlan) -> Option<String> {
 
 const MANY_SIZES: &str = "all sizes are considered: here 64 represent all";
 
-fn pollaczek_khinchine(
-    plan: &Plan,
-    stream: &StreamPlan,
-    models: &[(&StreamPlan, Model)],
-    times_ms: &[f64],
-) -> Result<StreamTheory, String> {
-    let overload = || format!("`{}` keeps up with its load", stream.spec.to);
-    let mut streams = Vec::new();
-    let (mut own, mut formula, mut mild, mut share) = (None, "", None, 1.0);
-    for (other, model) in models {
-        let Model::Single { distribution, share: its_share, formula: its_formula, mild: its_mild } = model
-        else {
-            continue;
-        };
-        if other.name == stream.name {
-            own = Some(distribution.clone());
+/// Quantiles are left out where more streams than this share a queue: each inverts a transform of the services of all, and those of a
+/// hundred take a second.
+const MOST_STREAMS: usize = 100;
+
+impl SharedQueue {
+    /// Returns the queue of all streams to a component; `None` if it has no steady state.
+    fn of(models: Vec<(&StreamPlan, Model)>) -> Option<Self> {
+        let many_sizes = models.iter().any(|(stream, _)| stream.has_many_kinds()).then_some(MANY_SIZES);
+        let (mut services, mut parts) = (BTreeMap::new(), Vec::new());
+        let (mut formula, mut mild, mut share) = ("", None, 1.0);
+        for (stream, model) in models {
+            let Model::Single { distribution, share: its_share, formula: its, mild: its_mild } = model else {
+                continue;
+            };
+            parts.push((rate_per_ms(stream)?, distribution.clone()));
+            services.insert(stream.name.clone(), distribution);
+            (formula, mild, share) = (its, mild.or(its_mild), its_share);
         }
-        streams.push((rate_per_ms(other).ok_or_else(overload)?, distribution.clone()));
-        (formula, mild, share) = (its_formula, mild.or(*its_mild), *its_share);
+        let rate: f64 = parts.iter().map(|(rate, _)| rate).sum();
+        parts.iter_mut().for_each(|(part, _)| *part /= rate);
+        let queue = Mg1::new(rate * share, Distribution::mixed(parts))?;
+        Some(Self { queue, services, formula, fails: mild.or(many_sizes) })
     }
-    let own = own.ok_or_else(overload)?;
-    let rate: f64 = streams.iter().map(|(rate, _)| rate).sum();
-    let alone = streams.len() == 1;
-    let all = Distribution::mixed(
-        streams.into_iter().map(|(part, distribution)| (part / rate, distribution)).collect(),
-    );
-    let queue = Mg1::new(rate * share, all).ok_or_else(overload)?;
-    let many_sizes = plan.streams_to(stream.target).any(StreamPlan::has_many_kinds);
-    let fails = mild.or(many_sizes.then_some(MANY_SIZES));
-    Ok(StreamTheory {
-        model: formula.to_owned(),
-        exact: fails.is_none(),
-        fails: fails.map(str::to_owned),
-        utilisation: Some(queue.utilisation()),
-        service_ms: Some(own.mean()),
-        mean_ms: Some(queue.mean_wait() + own.mean()),
-        sd_ms: alone.then(|| queue.sd_response()),
-        quantiles_ms: SHARES.iter().map(|&p| (p, queue.class_quantile(&own, p))).collect(),
-        cdf: times_ms.iter().map(|&t| (t, queue.class_cdf(&own, t))).collect(),
-        ..StreamTheory::none(stream, String::new())
-    })
+
+    fn of_stream(&self, stream: &StreamPlan, times_ms: &[f64]) -> StreamTheory {
+        let (queue, own) = (&self.queue, &self.services[&stream.name]);
+        let is_short = self.services.len() <= MOST_STREAMS;
+        let (shares, times_ms): (&[f64], &[f64]) = if is_short { (&SHARES, times_ms) } else { (&[], &[]) };
+        StreamTheory {
+            model: self.formula.to_owned(),
+            exact: self.fails.is_none(),
+            fails: self.fails.map(str::to_owned),
+            utilisation: Some(queue.utilisation()),
+            service_ms: Some(own.mean()),
+            mean_ms: Some(queue.mean_wait() + own.mean()),
+            sd_ms: (self.services.len() == 1).then(|| queue.sd_response()),
+            quantiles_ms: shares.iter().map(|&p| (p, queue.class_quantile(own, p))).collect(),
+            cdf: times_ms.iter().map(|&t| (t, queue.class_cdf(own, t))).collect(),
+            ..StreamTheory::none(stream, String::new())
+        }
+    }
 }
 
 /// A fork-join array under requests all of one kind: approximated from one disk's queue.
-fn forked(stream: &StreamPlan, models: &[(&StreamPlan, Model)]) -> Result<StreamTheory, String> {
+fn forked(models: &[(&StreamPlan, Model)]) -> Result<StreamTheory, String> {
     let mut kinds: Vec<Option<(Op, u64)>> = models.iter().map(|(_, model)| kind(model)).collect();
     kinds.dedup();
-    let [(_, Model::Forked { distribution, branches, share, .. }), ..] = models else {
+    let [(stream, Model::Forked { distribution, branches, share, .. }), ..] = models else {
         return Err("all requests to a fork-join array are of one kind and size".to_owned());
     };
     if kinds.len() > 1 {

@@ -115,6 +115,11 @@ impl Reader {
         &self.format
     }
 
+    /// Number of requests so far that are neither reads nor writes, and were left out.
+    pub fn left_out(&self) -> u64 {
+        self.parser.left_out()
+    }
+
     /// Names of the devices seen so far.
     pub fn devices(&self) -> Vec<String> {
         self.devices.names()

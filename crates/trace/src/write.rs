@@ -19,6 +19,8 @@ pub struct Conversion {
     pub requests: u64,
     /// Bad lines skipped.
     pub skipped: u64,
+    /// Requests left out because they are neither reads nor writes, where the format tells.
+    pub left_out: u64,
 }
 
 /// Number of requests between two calls of `go_on`.
@@ -60,12 +62,13 @@ pub fn convert(
         }
     }
     out.finish().map_err(unwritable)?;
-    Ok(Conversion { skipped: reader.skipped, ..written })
+    Ok(Conversion { skipped: reader.skipped, left_out: reader.left_out(), ..written })
 }
 
 fn line(traced: &Traced, device: &str, format: &TraceFormat) -> Result<String, String> {
     let Traced { at, stamped, op, bytes, response, think, .. } = *traced;
-    let address = traced.address.ok_or("its address is unknown")?;
+    let address =
+        traced.address.ok_or("its address is unknown; fio records addresses with `log_offset=1`")?;
     let read = op == Op::Read;
     let letter = if read { "R" } else { "W" };
     let known = |time: Option<Nanos>, what: &str| {

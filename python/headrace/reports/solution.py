@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Literal
 
 from headrace import quantities
 from headrace.charts import lines
@@ -10,16 +10,16 @@ from headrace.charts.data import Axis
 from headrace.quantities import Unit, counted
 from headrace.report import Bars, Chart, Medium, Report, Table, Text, curve, noted
 
-Json = dict[str, Any]
-
+if TYPE_CHECKING:
+    from headrace.result_types import Between, SolutionData, SolvedPoint
 
 # Utilisation is drawn of at most this many components, those that saturate first.
 MOST_CURVES = 6
 
 
-def report(found: Json, title: str = "solution", *, drawn: bool = False) -> Report:
+def report(found: "SolutionData", title: str = "solution", *, drawn: bool = False) -> Report:
     """Return the report of a solution; with `drawn`, terminals show throughput and response as bars."""
-    beside = "beside simulations" if any(point.get("simulated") for point in found["points"]) else "without simulation"
+    beside = "beside simulations" if any(point["simulated"] for point in found["points"]) else "without simulation"
     return Report(
         title,
         found["answer"],
@@ -29,7 +29,7 @@ def report(found: Json, title: str = "solution", *, drawn: bool = False) -> Repo
     )
 
 
-def _tables(found: Json) -> list[Table]:
+def _tables(found: "SolutionData") -> list[Table]:
     tables = [
         Table(*against_load(found), heading="Load by load; →: the load of the scenario"),
         Table(*limits(found), title="what limits it, the bottleneck first", words=("", "kind")),
@@ -40,24 +40,22 @@ def _tables(found: Json) -> list[Table]:
     return tables
 
 
-def _assumptions(found: Json) -> list[Text]:
+def _assumptions(found: "SolutionData") -> list[Text]:
     fails = [Text(f"- {fails}", below=True, on=Medium.TERMINAL) for fails in found["fails"]]
     return [Text(method(found), on=Medium.TERMINAL), *fails]
 
 
-def _bars(found: Json) -> list[Bars]:
+def _bars(found: "SolutionData") -> list[Bars]:
     by = f"by {'1/s offered' if found['open'] else 'clients'}"
-    answered = [point for point in found["points"] if point["throughput_per_s"] is not None]
+    throughput = _of(found, lambda point: point["throughput_per_s"])
+    response = _of(found, lambda point: point["response_ms"])
     return [
-        curve(f"{title}, {by}", [(f"{point['load']:,.4g}", point[what]) for point in answered])
-        for title, what in (
-            ("throughput by formula, 1/s", "throughput_per_s"),
-            ("mean response by formula, ms", "response_ms"),
-        )
+        curve(f"{title}, {by}", [(f"{load:,.4g}", value) for load, value in of])
+        for title, of in (("throughput by formula, 1/s", throughput), ("mean response by formula, ms", response))
     ]
 
 
-def charts(found: Json) -> list[Chart]:
+def charts(found: "SolutionData") -> list[Chart]:
     """Return throughput, response and utilisation against load."""
     offered, clients = Axis("offered load, requests/s", "few", tight=True), Axis("clients", "whole", tight=True)
     load = offered if found["open"] else clients
@@ -72,41 +70,38 @@ def charts(found: Json) -> list[Chart]:
 Curve = list[tuple[float, float]]
 
 
-def _throughput(found: Json) -> dict[str, Curve]:
+def _throughput(found: "SolutionData") -> dict[str, Curve]:
     of = {"theory": _of(found, lambda point: point["throughput_per_s"])} | _simulated(found, "throughput_per_s")
-    for title, end in (("at most", "to"), ("at least", "from")):
-        bound = _of(found, partial(_bound, end=end))
-        of |= {title: bound} if bound else {}
-    return of
+    bounds = {
+        "at most": _of(found, lambda point: point["asymptotic"] and point["asymptotic"]["to"]),
+        "at least": _of(found, lambda point: point["asymptotic"] and point["asymptotic"]["from"]),
+    }
+    return of | {title: bound for title, bound in bounds.items() if bound}
 
 
-def _response(found: Json) -> dict[str, Curve]:
+def _response(found: "SolutionData") -> dict[str, Curve]:
     of = unit_of_responses(found)
     both = {"theory": _of(found, lambda point: point["response_ms"])} | _simulated(found, "response_ms")
     return {name: [(load, of.of(time)) for load, time in curve] for name, curve in both.items()}
 
 
-def _simulated(found: Json, what: str) -> dict[str, Curve]:
-    points = _of(found, lambda point: (point.get("simulated") or {}).get(what))
+def _simulated(found: "SolutionData", what: Literal["throughput_per_s", "response_ms"]) -> dict[str, Curve]:
+    points = _of(found, lambda point: point["simulated"] and point["simulated"][what])
     return {"simulated": points} if points else {}
 
 
-def _utilisation(found: Json) -> dict[str, Curve]:
+def _utilisation(found: "SolutionData") -> dict[str, Curve]:
     return {
         station["component"]: _of(found, partial(_busy, at=at))
         for at, station in enumerate(found["stations"][:MOST_CURVES])
     }
 
 
-def _bound(point: Json, end: str) -> float | None:
-    return point["asymptotic"] and float(point["asymptotic"][end])
+def _busy(point: "SolvedPoint", at: int) -> float:
+    return point["utilisation"][at]
 
 
-def _busy(point: Json, at: int) -> float:
-    return float(point["utilisation"][at])
-
-
-def _of(found: Json, value: Callable[[Json], float | None]) -> Curve:
+def _of(found: "SolutionData", value: "Callable[[SolvedPoint], float | None]") -> Curve:
     """Return the points of a curve; those without a value are left out."""
     pairs = [(point["load"], value(point)) for point in found["points"]]
     return [(load, known) for load, known in pairs if known is not None]
@@ -118,9 +113,9 @@ SHOWN = 4
 BALANCED = "balanced bounds (exponential service), 1/s"
 
 
-def against_load(found: Json) -> tuple[list[str], list[list[str]]]:
+def against_load(found: "SolutionData") -> tuple[list[str], list[list[str]]]:
     """Return throughput, response and utilisation against load as columns and rows, the scenario's own marked."""
-    simulated = any(point.get("simulated") for point in found["points"])
+    simulated = any(point["simulated"] for point in found["points"])
     names = [station["component"] for station in found["stations"][:SHOWN]]
     unit = unit_of_responses(found).name
     beside = ["simulated, 1/s", f"simulated, {unit}", "simulated vs formula"] if simulated else []
@@ -129,12 +124,12 @@ def against_load(found: Json) -> tuple[list[str], list[list[str]]]:
     return columns, [_row(point, found, simulated) for point in found["points"]]
 
 
-def unit_of_responses(found: Json) -> Unit:
+def unit_of_responses(found: "SolutionData") -> Unit:
     """Return the unit of mean responses in tables and pictures."""
     return quantities.unit(point["response_ms"] for point in found["points"])
 
 
-def _row(point: Json, found: Json, simulated: bool) -> list[str]:
+def _row(point: "SolvedPoint", found: "SolutionData", simulated: bool) -> list[str]:
     unit = unit_of_responses(found)
     load = rate(point["load"]) if found["open"] else f"{point['load']:,.0f}"
     answered = [rate(point["throughput_per_s"]), response(point["response_ms"], unit)]
@@ -143,8 +138,8 @@ def _row(point: Json, found: Json, simulated: bool) -> list[str]:
     return ["→" if point["own"] else "", load, *answered, *beside, *busy]
 
 
-def _beside(point: Json, unit: Unit) -> list[str]:
-    found = point.get("simulated")
+def _beside(point: "SolvedPoint", unit: Unit) -> list[str]:
+    found = point["simulated"]
     if not found:
         return ["", "", ""]
     off = "—" if point["response_ms"] is None else f"{found['response_ms'] / point['response_ms'] - 1:+.2%}"
@@ -169,7 +164,7 @@ def response(time: float | None, unit: Unit) -> str:
     return "—" if time is None else unit.cell(time)
 
 
-def limits(found: Json) -> tuple[list[str], list[list[str]]]:
+def limits(found: "SolutionData") -> tuple[list[str], list[list[str]]]:
     """Return what limits the system first, second and so on as columns and rows."""
     unit = quantities.unit(station["demand_ms"] for station in found["stations"])
     rows = [
@@ -186,7 +181,7 @@ def limits(found: Json) -> tuple[list[str], list[list[str]]]:
     return ["", "kind", "number", "servers", f"work of a request, {unit.name}", "saturates at, 1/s"], rows
 
 
-def bounds(found: Json) -> tuple[list[str], list[list[str]]] | None:
+def bounds(found: "SolutionData") -> tuple[list[str], list[list[str]]] | None:
     """Return throughput between its bounds and by approximations as columns and rows, for clients."""
     if found["open"]:
         return None
@@ -202,11 +197,11 @@ def bounds(found: Json) -> tuple[list[str], list[list[str]]] | None:
     return columns, rows
 
 
-def _ends(bounds: Json | None) -> list[str]:
+def _ends(bounds: "Between | None") -> list[str]:
     return [rate(bounds["from"]), rate(bounds["to"])] if bounds else ["—", "—"]
 
 
-def method(found: Json) -> str:
+def method(found: "SolutionData") -> str:
     """Say which formulas were used, and whether their assumptions hold."""
     if not found["fails"]:
         return f"{found['method']}; its assumptions hold"

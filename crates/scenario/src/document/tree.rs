@@ -1,6 +1,7 @@
 //! A document as a tree that knows where everything stands in its text.
 
 use std::fmt;
+use std::path::Path as FilePath;
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value as Json;
@@ -83,6 +84,11 @@ impl Tree {
         let mut tree = Self { source: source.to_owned(), file: file.to_owned(), root: located(root) };
         tree.root.shorten_spans(source);
         Ok(tree)
+    }
+
+    /// Returns the folder that the document's own files lie in.
+    pub fn folder(&self) -> &FilePath {
+        FilePath::new(&self.file).parent().unwrap_or(FilePath::new(""))
     }
 
     /// Replaces what `path` (`workload.users.size`) names with `text`, read as YAML, or adds it there. `null` removes it.

@@ -162,6 +162,7 @@ pub fn point(network: &QueueNetwork, load: f64) -> SolvedPoint {
         balanced: bounds::balanced(&queues).map(Between::per_s),
         bard_schweitzer_per_s: Some(all(&bard_schweitzer::solve(&exactly))),
         linearizer_per_s: Some(all(&linearizer::solve(&exactly))),
+        simulated: None,
         sets: loads::sets(network, load),
     }
 }

@@ -1,6 +1,6 @@
 //! A scenario as a network of queues, solved by formulas: throughput, response and utilisation against load, and what limits it.
 //!
-//! Every room says what a request asks of it ([`Demand`](headrace_storage::Demand)). Streams whose requests come whatever became of
+//! Every component says what a request asks of it ([`Demand`](headrace_storage::Demand)). Streams whose requests come whatever became of
 //! those before them make an open network, streams of clients a closed one. The load that varies is the rate of all streams together,
 //! or the number of all clients; streams keep their shares of it.
 
@@ -94,6 +94,19 @@ pub struct SolvedPoint {
     pub linearizer_per_s: Option<f64>,
     /// Fields to set in the scenario for this load: (path, value). `None` if its arrivals cannot be scaled.
     pub sets: Option<Vec<(String, String)>>,
+    /// A simulation of this load, where one was asked for: formulas leave it `None`.
+    pub simulated: Option<SimulatedPoint>,
+}
+
+/// A simulation of one load.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct SimulatedPoint {
+    /// Requests answered a second.
+    pub throughput_per_s: f64,
+    /// Mean response time, in ms.
+    pub response_ms: f64,
+    /// Half-width of its 95 % interval, in ms. None where the run was too short for one.
+    pub half_width_ms: Option<f64>,
 }
 
 /// One stream at one load.

@@ -37,6 +37,7 @@ pub fn point(network: &QueueNetwork, load: f64) -> SolvedPoint {
         balanced: None,
         bard_schweitzer_per_s: None,
         linearizer_per_s: None,
+        simulated: None,
         sets: loads::sets(network, load),
     }
 }

@@ -31,6 +31,11 @@ pub trait LineParser {
     fn end(&mut self, out: &mut VecDeque<Raw>) {
         _ = out;
     }
+
+    /// Number of requests so far that are neither reads nor writes, and were left out.
+    fn left_out(&self) -> u64 {
+        0
+    }
 }
 
 /// A format that has a request on each line.
@@ -85,9 +90,9 @@ macro_rules! formats {
 formats! { sample;
     fio {
         /// fio bandwidth log: `ms,KiB/s,direction,bytes,offset,…`. Addresses require fio's `log_offset=1`.
-        FioBandwidth [named "_bw."] = fio::parser(fio::LogValue::KibPerSecond, sample),
+        FioBandwidth [named "_bw."] = fio::LogParser::new(fio::LogValue::KibPerSecond, sample),
         /// fio latency log: `ms,latency-ns,direction,bytes,offset,…`. Addresses require fio's `log_offset=1`.
-        FioLatency [named "lat."] = fio::parser(fio::LogValue::LatencyNs, sample),
+        FioLatency [named "lat."] = fio::LogParser::new(fio::LogValue::LatencyNs, sample),
     }
     msr {
         /// MSR Cambridge: `filetime,host,disk,Read|Write,offset,bytes,response`, times in 100 ns.

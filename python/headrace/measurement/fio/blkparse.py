@@ -1,12 +1,9 @@
 """The text of `blkparse` as a trace; the lines are read by the core, as `headrace trace` reads them."""
 
 import re
-import tempfile
 from pathlib import Path
 
-from headrace import trace
-from headrace.measurement.fio.lines import Lines
-from headrace.measurement.fio.traced import Traced
+from headrace.measurement.fio.traced import Traced, converted
 
 LINE = re.compile(r"\s*\d+,\d+\s+\d+\s+\d+\s+\d+\.\d+\s+\d+\s+\w+")
 
@@ -21,12 +18,7 @@ def read(path: Path) -> Traced:
     import numpy as np  # noqa: PLC0415 - they take longer to load than `headrace --help` may
     import polars  # noqa: PLC0415
 
-    Lines(path)  # Refuses a file that is cut off.
-    with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
-        own = Path(folder) / "trace.csv"
-        trace.convert(path, own, format="blkparse")
-        types = {"op": polars.String, "device": polars.String}
-        frame = polars.read_csv(own, schema_overrides=types, infer_schema_length=None)
+    frame, _ = converted(path, "blkparse")
     issued = frame["time_ns"].to_numpy()
     missing = frame["response_ns"].null_count()
     took = frame["response_ns"].cast(polars.Int64).to_numpy() if not missing else None

@@ -1,13 +1,17 @@
 """Requests read from a log, on their way to a trace that headrace replays."""
 
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headrace import trace
+from headrace.errors import refusal
+from headrace.measurement.fio.lines import Lines
 
 if TYPE_CHECKING:
     import numpy as np
+    import polars
 
 Json = dict[str, Any]
 
@@ -17,6 +21,22 @@ CLOSED = (
 )
 OPEN = "requests overlap: a scenario replays it open, at its timestamps"
 UNKNOWN = "it is not known how many requests were in flight: a scenario replays it open, at its timestamps"
+
+
+def converted(path: Path, format: str) -> tuple["polars.DataFrame", int]:
+    """Return a trace that the core reads, in columns of headrace's format, and how many requests it left out."""
+    import polars  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+
+    Lines(path)  # Refuses a file that is cut off.
+    with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
+        own = Path(folder) / "trace.csv"
+        left_out = trace.convert(path, own, format=format)["left_out"]
+        numbers = dict.fromkeys(("time_ns", "address", "bytes", "response_ns"), polars.Int64)
+        types = numbers | {"op": polars.String, "device": polars.String}
+        try:
+            return polars.read_csv(own, schema_overrides=types), left_out
+        except polars.exceptions.ComputeError:
+            raise refusal(path, f"{path} has a number of 2^63 or more", "the file is damaged") from None
 
 
 def _path(name: str) -> str:

@@ -5,6 +5,7 @@ from functools import cache, partial
 from typing import Any
 
 from headrace import Scenario
+from headrace.result_types import SolutionData, SolvedPoint
 from headrace.studies.san_queueing import figures
 from headrace.study import Claim, Judged, Obtained, Run, Study, verdict
 
@@ -60,7 +61,7 @@ def throughput(run: Run, unit: str) -> Obtained:
     return Obtained(rate * scale, rate * scale * response.half_width / response.value)
 
 
-def solved(study: Study, file: str, changes: Changes) -> Json:
+def solved(study: Study, file: str, changes: Changes) -> SolutionData:
     """Return what formulas say of a scenario."""
     scenario = Scenario(
         (study.folder / file).read_text(encoding="utf-8"), file=str(study.folder / file), changes=changes
@@ -68,9 +69,9 @@ def solved(study: Study, file: str, changes: Changes) -> Json:
     return scenario.solve().data
 
 
-def own(found: Json) -> Json:
+def own(found: SolutionData) -> SolvedPoint:
     """Return the answer at the load that the scenario has."""
-    return dict(next(point for point in found["points"] if point["own"]))
+    return next(point for point in found["points"] if point["own"])
 
 
 def busiest(run: Run) -> tuple[str, float]:
@@ -103,6 +104,7 @@ def random_reads(study: Study, which: Json) -> Iterator[Judged]:
         yield from study.decide([(wanted, partial(throughput, unit=which["unit"]))], run)
         found["simulated"].append((disks, throughput(run, which["unit"]).value))
         rate = own(solved(study, "random.yaml", changes))["throughput_per_s"]
+        assert rate is not None, "clients wait for answers, so they cannot overload"
         found["solved"].append((disks, rate))
         wanted = claim(study, which, f"{text}, solved", published, part=f"-{disks}-solved", **known)
         yield verdict(wanted, Obtained(rate))

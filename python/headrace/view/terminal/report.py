@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text as Line
 
+from headrace.quantities import counted
 from headrace.report import Bars, Block, Cell, Mark, Medium, Report, Table, Text
 from headrace.view.terminal import parts
 
@@ -22,6 +23,8 @@ STYLES = {
 }
 # Columns folded to a few letters help nobody: lines in a file or a pipe may be this long.
 WIDE = 250
+# Laying out a table takes a millisecond a row, and nobody reads more.
+MOST_ROWS = 1000
 
 
 def show(report: Report, *, wide: bool = False) -> None:
@@ -59,9 +62,11 @@ def _show(console: Console, block: Block) -> None:
 
 def _show_table(console: Console, table: Table) -> None:
     if table.columns:
-        rows = [[_cell(cell) for cell in row] for row in table.rows]
+        rows = [[_cell(cell) for cell in row] for row in table.rows[:MOST_ROWS]]
         title = table.title or None
         console.print(parts.table(table.columns, rows, title=title, words=table.words, least=table.least))
+        if more := len(table.rows) - len(rows):
+            console.print(parts.sentence(f"and {counted(more, 'more row')}; reports and --json have all"))
         return
     grid = Grid(box=None, pad_edge=False, show_header=False)
     for row in table.rows:
