@@ -10,7 +10,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from headrace import Scenario, sweep
+import numpy as np
+
+from headrace import Scenario, Storage, sweep
 from headrace.experiment import stored
 from headrace.experiment.engines import Local
 from headrace.experiment.query import query
@@ -84,7 +86,49 @@ def alice_s() -> float:
     return time.perf_counter() - began
 
 
+def host() -> Storage:
+    """Return a mechanical disk for this program."""
+    return Storage(Scenario("system: {d: {type: disk, device: seagate-st32171w, positioning: mechanical}}"))
+
+
+def submitted_per_s(work: Callable[[Storage, np.ndarray, np.ndarray], None]) -> float:
+    """Return the requests a second that this program submits and collects."""
+    requests = 1000 if SMALLEST else 200_000
+    dice = np.random.default_rng(1)
+    address, gap = dice.integers(0, 2_000_000_000 // 8192, requests) * 8192, 25_000_000
+    at_ns = np.arange(requests) * gap
+    return requests / seconds(lambda: work(host(), address, at_ns))
+
+
+def batches_per_s() -> float:
+    """Return the requests a second in batches."""
+
+    def work(storage: Storage, address: np.ndarray, at_ns: np.ndarray) -> None:
+        for part in range(0, len(address), 10_000):
+            some = slice(part, part + 10_000)
+            storage.submit_all("d", [0], address=address[some], size=np.array([8192]), at_ns=at_ns[some])
+            storage.completions(int(at_ns[some][-1]))
+
+    return submitted_per_s(work)
+
+
+def one_by_one_per_s() -> float:
+    """Return the requests a second one at a time."""
+
+    def work(storage: Storage, address: np.ndarray, at_ns: np.ndarray) -> None:
+        for where, when in zip(address.tolist(), at_ns.tolist(), strict=True):
+            storage.submit("d", "read", address=where, size=8192, at_ns=max(when, storage.now_ns))
+            storage.next_completion()
+
+    return submitted_per_s(work)
+
+
 FIGURES = {
+    "embedded_python_requests_per_cpu_s": (
+        "requests of a Python program to a disk, in batches, a second",
+        batches_per_s,
+    ),
+    "embedded_python_one_by_one_per_s": ("requests of a Python program to a disk, one at a time", one_by_one_per_s),
     "sweep_overhead_ms_per_point": ("a point that simulates ten requests, kept in a store, ms", overhead_ms),
     "sweep_speedup_2_cores": ("a sweep of 200 points: one worker's time over that of two", speedup),
     "results_query_s": ("100,000 records listed by point and asked, s", query_s),

@@ -6,6 +6,7 @@
 mod acquisition;
 mod archive;
 mod coverage;
+mod embedded;
 mod kernel;
 mod raw;
 mod replicated;
@@ -223,7 +224,7 @@ fn replicated() -> Vec<Figure> {
 type Group = (&'static str, fn() -> Vec<Figure>);
 
 /// The groups of figures, by name. Those of [`LONG`] are measured only where they are named.
-const GROUPS: [Group; 12] = [
+const GROUPS: [Group; 13] = [
     ("components", components),
     ("kernel", kernel),
     ("scenarios", scenarios),
@@ -234,6 +235,7 @@ const GROUPS: [Group; 12] = [
     ("archives", archives),
     ("acquisitions", acquisitions),
     ("traces", traces),
+    ("embedded", embedded::figures),
     ("replicated", replicated),
     ("coverage", coverages),
 ];

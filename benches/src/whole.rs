@@ -58,7 +58,7 @@ pub fn components() -> (f64, f64) {
     (of("9998") - few, peak_memory_mib() - before)
 }
 
-const DISK: &str = "
+pub const DISK: &str = "
 system: {spindle: {type: disk, device: seagate-st32171w, positioning: mechanical}}
 workload: {users: {to: spindle, arrivals: {poisson: 40 /s}, size: 8 KiB}}
 run: {requests: 2000000}
@@ -95,7 +95,7 @@ pub fn steps() -> f64 {
     1e7 / cpu_seconds(|| run(STEPS, &[]))
 }
 
-const RAID5: &str = "
+pub const RAID5: &str = "
 parts: {spindle: {type: disk, device: seagate-st32171w, positioning: mechanical}}
 system: {volume: {type: array, level: raid5, of: spindle, disks: 9, stripe_unit: 64 KiB}}
 workload: {users: {to: volume, arrivals: {poisson: 150 /s}, size: 8 KiB, op: {reads: 66.667 %}}}

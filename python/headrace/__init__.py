@@ -20,6 +20,7 @@ import headrace.importing  # noqa: F401
 # isort: split
 from headrace import document, study, trace
 from headrace._core import ScenarioError, __version__
+from headrace.embedded import Completion, Storage
 from headrace.experiment import Experiment, Interrupted, Precision, Table, sweep
 from headrace.experiment.capacity import Capacity, capacity
 from headrace.experiment.compare import Comparison, compare
@@ -32,6 +33,7 @@ from headrace.solution import Solution
 __all__ = [
     "Capacity",
     "Comparison",
+    "Completion",
     "Experiment",
     "Interrupted",
     "Optimum",
@@ -41,6 +43,7 @@ __all__ = [
     "ScenarioError",
     "Sensitivity",
     "Solution",
+    "Storage",
     "Table",
     "__version__",
     "capacity",

@@ -58,7 +58,7 @@ class Plan:
 
     def __init__(self, text: str, file: str, changes: Mapping[str, object]) -> None:
         self.file = file
-        self._core = _core.prepare(text, file, _sets(changes), fio_workload.streams)
+        self._core = _core.prepare(text, file, sets(changes), fio_workload.streams)
         self._log: RequestLog | None = None
 
     @property
@@ -146,7 +146,8 @@ def _warn(error: OSError, file: str | Path) -> None:
     warnings.warn(f"{file} cannot be written: {error.strerror or error}", NotKept, stacklevel=4)
 
 
-def _sets(changes: Mapping[str, object]) -> list[tuple[str, str]]:
+def sets(changes: Mapping[str, object]) -> list[tuple[str, str]]:
+    """Return changes as the core takes them: values as text."""
     return [
         (path, value if isinstance(value, str) else json.dumps(value, default=_plain))
         for path, value in changes.items()

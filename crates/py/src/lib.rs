@@ -1,6 +1,7 @@
 //! `headrace._core`: the only crate that knows Python. Documents go in as text, results come out as JSON, so that Python and
 //! `--json` read the same contract.
 
+mod embedded;
 mod expression;
 mod plan;
 mod replay;
@@ -48,6 +49,8 @@ mod _core {
     #[pymodule_export]
     use super::{PlanHandle, ScenarioError};
 
+    #[pymodule_export]
+    use super::embedded::StorageHandle;
     #[pymodule_export]
     use super::expression::ParsedExpression;
 

@@ -139,7 +139,7 @@ fn of_one(spec: &FaultSpec, graph: &Graph, path: &Path) -> Result<Vec<Fault>, Pr
 }
 
 /// The component of this name, or the piece of one: `library/drive[3]`.
-fn found(graph: &Graph, name: &str) -> Option<(NodeId, Option<u32>)> {
+pub fn found(graph: &Graph, name: &str) -> Option<(NodeId, Option<u32>)> {
     let node = |path: &str| graph.ids().find(|id| graph.nodes[id.index()].path == path);
     if let Some(node) = node(name) {
         return Some((node, None));

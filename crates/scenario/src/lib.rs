@@ -22,6 +22,7 @@ mod checks;
 pub mod devices;
 pub mod document;
 pub mod drives;
+pub mod embedded;
 pub mod experiment;
 pub mod faults;
 pub mod job_files;

@@ -91,8 +91,22 @@ impl Plan {
     }
 }
 
-/// Plans a scenario that came from `file`, or returns all its errors.
+/// Plans a scenario that came from `file`, or returns all its errors; to have no streams is one.
 pub fn of(spec: ScenarioSpec, file: &FilePath, progress: &Progress) -> Result<Plan, Vec<Problem>> {
+    let none =
+        spec.workload.is_empty().then(|| Problem::at(Path::of(&["workload"]), "no streams are defined"));
+    match (with_any_streams(spec, file, progress), none) {
+        (planned, None) => planned,
+        (planned, Some(none)) => Err(planned.err().into_iter().flatten().chain([none]).collect()),
+    }
+}
+
+/// Plans a scenario that came from `file`, with or without streams, or returns all its errors.
+pub fn with_any_streams(
+    spec: ScenarioSpec,
+    file: &FilePath,
+    progress: &Progress,
+) -> Result<Plan, Vec<Problem>> {
     let folder = file.parent().unwrap_or(FilePath::new("")).to_owned();
     let mut problems = names(&spec);
     let devices = KnownDevices::beside(&folder);
@@ -177,9 +191,7 @@ fn names(spec: &ScenarioSpec) -> Vec<Problem> {
             Problem::at(Path::of(&[within, name]), message)
                 .help("names consist of letters, digits, `_`, `-` and spaces")
         });
-    let none =
-        spec.workload.is_empty().then(|| Problem::at(Path::of(&["workload"]), "no streams are defined"));
-    none.into_iter().chain(wrong).collect()
+    wrong.collect()
 }
 
 fn is_plain(name: &str) -> bool {

@@ -27,10 +27,7 @@ type Recorded = (Request<FileOp>, Option<Nanos>);
 
 /// Runs a replication event by event.
 pub fn run<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, mut watch: Watch) -> (End, Nanos) {
-    start_faults(of);
-    for (index, stream) in of.plan.streams.iter().enumerate() {
-        start(of, hosts, index, stream);
-    }
+    start_all(of, hosts);
     let (sim, asked, most) = (of.shared.sim, of.plan.run().time, of.plan.run().limits.events);
     let until = asked.unwrap_or(END_OF_TIME);
     let end = loop {
@@ -50,6 +47,14 @@ pub fn run<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, mut watch: Watch) 
     };
     let end = if end == End::Done && of.still.is_all(sim.now()) { End::TimeStandsStill } else { end };
     (end, if end == End::TimeUp { until } else { sim.now() })
+}
+
+/// Starts all streams and faults.
+pub fn start_all<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>) {
+    start_faults(of);
+    for (index, stream) in of.plan.streams.iter().enumerate() {
+        start(of, hosts, index, stream);
+    }
 }
 
 /// Has all faults happen that come at an instant, and those that come after no request.

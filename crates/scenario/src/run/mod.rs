@@ -23,6 +23,14 @@ pub use options::{End, Options};
 pub use outcome::{ComponentOutcome, MeterKind, Outcome, PhaseOutcome, SeriesOutcome, StreamOutcome};
 pub use points::RunSegment;
 
+/// The streams of a scenario as the background load of a host.
+pub(crate) mod background {
+    pub use super::events::{Hosts, start_all as start};
+    pub use super::faults::FaultsByCount;
+    pub use super::replication::{Replication, RequestSource, threads};
+    pub use super::still::Still;
+}
+
 use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::spec::Engine;

@@ -3,6 +3,7 @@
 mod acquisition;
 mod archive;
 mod drives;
+mod embedded;
 mod endings;
 mod engines;
 mod event_network;

@@ -1,0 +1,147 @@
+/* Made from crates/c/src/lib.rs by `cargo run -p headrace-c --example header`. */
+
+#ifndef HEADRACE_H
+#define HEADRACE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+// Outcome of a call. Where it is not `HEADRACE_STATUS_OK`, `headrace_error` has a message, and nothing was done.
+typedef enum headrace_status {
+  // It was done.
+  HEADRACE_STATUS_OK = 0,
+  // Time would run backwards.
+  HEADRACE_STATUS_PAST = 1,
+  // There is no such component, target, operation or change.
+  HEADRACE_STATUS_UNKNOWN = 2,
+  // The request ends beyond the last byte of its target.
+  HEADRACE_STATUS_BEYOND_END = 3,
+  // The request is for no bytes.
+  HEADRACE_STATUS_EMPTY = 4,
+  // More requests are in flight, or completions kept, than `run.limits.in_flight` of the scenario.
+  HEADRACE_STATUS_TOO_MANY = 5,
+  // The background load of the scenario has ended.
+  HEADRACE_STATUS_ENDED = 6,
+  // A pointer is null, or a text is not UTF-8.
+  HEADRACE_STATUS_INVALID = 7,
+} headrace_status;
+
+// Kind of a request.
+typedef enum headrace_op {
+  // Read.
+  HEADRACE_OP_READ = 0,
+  // Write.
+  HEADRACE_OP_WRITE = 1,
+  // Discard (TRIM, UNMAP).
+  HEADRACE_OP_DISCARD = 2,
+} headrace_op;
+
+// A storage system. It belongs to one thread at a time.
+typedef struct headrace_storage headrace_storage;
+
+// A request to a target.
+typedef struct headrace_request {
+  // Virtual time at which it is submitted, in ns: now or later.
+  uint64_t at_ns;
+  // Number of the target, from `headrace_target`.
+  size_t target;
+  // A `headrace_op`.
+  uint32_t op;
+  // Not 0 for a write that completes when it and all before it are on the medium.
+  uint32_t durable;
+  // Address of the first byte.
+  uint64_t address;
+  // Number of bytes.
+  uint64_t bytes;
+} headrace_request;
+
+// A request that was answered.
+typedef struct headrace_completion {
+  // The number that `headrace_submit` gave the request.
+  uint64_t ticket;
+  // Virtual time of the answer, in ns.
+  uint64_t at_ns;
+  // Not 0 if nothing could answer the request.
+  uint32_t failed;
+  // 0 if there was no completion: time has passed to `until_ns`.
+  uint32_t found;
+} headrace_completion;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+// Builds the `system` of a scenario. `scenario` is its YAML or JSON; `file` says where it would lie, beside the files that it names. Returns
+// null where the scenario cannot work: a message is then written to `error`, cut to `room` bytes with its zero. The storage is freed by
+// `headrace_free`.
+//
+// # Safety
+// `scenario` and `file` end with a zero; `error` has room for `room` bytes, or is null.
+struct headrace_storage *headrace_load(const char *scenario,
+                                       const char *file,
+                                       uint64_t seed,
+                                       char *error,
+                                       size_t room);
+
+// Frees a storage; null is ignored.
+//
+// # Safety
+// `storage` is null, or came from `headrace_load` and was not freed.
+void headrace_free(struct headrace_storage *storage);
+
+// Returns the message of the last call that was refused. It is valid until the next call.
+//
+// # Safety
+// `storage` came from `headrace_load`, or is null.
+const char *headrace_error(const struct headrace_storage *storage);
+
+// Returns the present in ns of virtual time; 0 for null.
+//
+// # Safety
+// `storage` came from `headrace_load`, or is null.
+uint64_t headrace_now(const struct headrace_storage *storage);
+
+// Finds the number of the component `name`, by which requests are submitted to it.
+//
+// # Safety
+// `storage` came from `headrace_load`; `name` ends with a zero; `target` can be written to. Null is refused.
+enum headrace_status headrace_target(struct headrace_storage *storage, const char *name, size_t *target);
+
+// Submits a request, whose number is written to `ticket` if that is not null.
+//
+// # Safety
+// `storage` came from `headrace_load`; `request` can be read and `ticket` written to. Null is refused, but for `ticket`.
+enum headrace_status headrace_submit(struct headrace_storage *storage,
+                                     const struct headrace_request *request,
+                                     uint64_t *ticket);
+
+// Lets time pass to the next completion, or to `until_ns`, and writes what was found to `completion`.
+//
+// # Safety
+// `storage` came from `headrace_load`; `completion` can be written to. Null is refused.
+enum headrace_status headrace_next(struct headrace_storage *storage,
+                                   uint64_t until_ns,
+                                   struct headrace_completion *completion);
+
+// Lets time pass to `until_ns`. Completions are kept for `headrace_next`.
+//
+// # Safety
+// `storage` came from `headrace_load`. Null is refused.
+enum headrace_status headrace_advance(struct headrace_storage *storage, uint64_t until_ns);
+
+// Has a component, such as `volume/drive[2]`, fail (`change` 0), return with its data (1), or be replaced by an empty one (2), now.
+//
+// # Safety
+// `storage` came from `headrace_load`; `component` ends with a zero. Null is refused.
+enum headrace_status headrace_change(struct headrace_storage *storage,
+                                     const char *component,
+                                     uint32_t change);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* HEADRACE_H */

@@ -1,0 +1,308 @@
+//! headrace for C and whatever calls C: `include/headrace.h` is made from this file.
+
+use std::ffi::{CStr, CString, c_char};
+use std::ptr;
+
+use headrace::{Block, Change, Nanos, Op, Storage, StorageError};
+
+/// A storage system. It belongs to one thread at a time.
+pub struct HeadraceStorage {
+    storage: Storage,
+    error: CString,
+}
+
+/// Outcome of a call. Where it is not `HEADRACE_STATUS_OK`, `headrace_error` has a message, and nothing was done.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeadraceStatus {
+    /// It was done.
+    Ok = 0,
+    /// Time would run backwards.
+    Past = 1,
+    /// There is no such component, target, operation or change.
+    Unknown = 2,
+    /// The request ends beyond the last byte of its target.
+    BeyondEnd = 3,
+    /// The request is for no bytes.
+    Empty = 4,
+    /// More requests are in flight, or completions kept, than `run.limits.in_flight` of the scenario.
+    TooMany = 5,
+    /// The background load of the scenario has ended.
+    Ended = 6,
+    /// A pointer is null, or a text is not UTF-8.
+    Invalid = 7,
+}
+
+/// Kind of a request.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeadraceOp {
+    /// Read.
+    Read = 0,
+    /// Write.
+    Write = 1,
+    /// Discard (TRIM, UNMAP).
+    Discard = 2,
+}
+
+/// A request to a target.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct HeadraceRequest {
+    /// Virtual time at which it is submitted, in ns: now or later.
+    pub at_ns: u64,
+    /// Number of the target, from `headrace_target`.
+    pub target: usize,
+    /// A `headrace_op`.
+    pub op: u32,
+    /// Not 0 for a write that completes when it and all before it are on the medium.
+    pub durable: u32,
+    /// Address of the first byte.
+    pub address: u64,
+    /// Number of bytes.
+    pub bytes: u64,
+}
+
+/// A request that was answered.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct HeadraceCompletion {
+    /// The number that `headrace_submit` gave the request.
+    pub ticket: u64,
+    /// Virtual time of the answer, in ns.
+    pub at_ns: u64,
+    /// Not 0 if nothing could answer the request.
+    pub failed: u32,
+    /// 0 if there was no completion: time has passed to `until_ns`.
+    pub found: u32,
+}
+
+fn status(error: &StorageError) -> HeadraceStatus {
+    match error {
+        StorageError::Past { .. } => HeadraceStatus::Past,
+        StorageError::Unknown { .. } => HeadraceStatus::Unknown,
+        StorageError::BeyondEnd { .. } => HeadraceStatus::BeyondEnd,
+        StorageError::Empty => HeadraceStatus::Empty,
+        StorageError::TooMany(_) => HeadraceStatus::TooMany,
+        StorageError::Ended(_) | StorageError::Interrupted => HeadraceStatus::Ended,
+    }
+}
+
+/// A text for C; what follows a zero byte is left out.
+fn text(message: &str) -> CString {
+    CString::new(message.split('\0').next().unwrap_or_default()).unwrap_or_default()
+}
+
+impl HeadraceStorage {
+    fn refuse(&mut self, status: HeadraceStatus, message: &str) -> HeadraceStatus {
+        self.error = text(message);
+        status
+    }
+
+    /// Writes what was found to where the caller wants it, or keeps the error.
+    ///
+    /// # Safety
+    /// `into` is null or can be written to.
+    unsafe fn give<T>(&mut self, found: Result<T, StorageError>, into: *mut T) -> HeadraceStatus {
+        match found {
+            Ok(found) => {
+                if !into.is_null() {
+                    // SAFETY: it is not null, and the caller says that it can be written to.
+                    unsafe { into.write(found) };
+                }
+                HeadraceStatus::Ok
+            }
+            Err(error) => self.refuse(status(&error), &error.to_string()),
+        }
+    }
+}
+
+/// # Safety
+/// `pointer` is null or a text that ends with a zero.
+unsafe fn read<'t>(pointer: *const c_char) -> Option<&'t str> {
+    if pointer.is_null() {
+        return None;
+    }
+    // SAFETY: it is not null, and the caller says that it ends with a zero.
+    unsafe { CStr::from_ptr(pointer) }.to_str().ok()
+}
+
+/// Builds the `system` of a scenario. `scenario` is its YAML or JSON; `file` says where it would lie, beside the files that it names. Returns
+/// null where the scenario cannot work: a message is then written to `error`, cut to `room` bytes with its zero. The storage is freed by
+/// `headrace_free`.
+///
+/// # Safety
+/// `scenario` and `file` end with a zero; `error` has room for `room` bytes, or is null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn headrace_load(
+    scenario: *const c_char,
+    file: *const c_char,
+    seed: u64,
+    error: *mut c_char,
+    room: usize,
+) -> *mut HeadraceStorage {
+    // SAFETY: the caller says that both end with a zero.
+    let texts = unsafe { read(scenario).zip(read(file)) };
+    let loaded =
+        texts.ok_or_else(|| "a text is null or not UTF-8".to_owned()).and_then(|(scenario, file)| {
+            Storage::load(scenario, file, &[], seed).map_err(|problems| problems.rendered())
+        });
+    match loaded {
+        Ok(storage) => Box::into_raw(Box::new(HeadraceStorage { storage, error: CString::default() })),
+        Err(message) => {
+            let message = text(&message);
+            if !error.is_null() && room > 0 {
+                let length = message.as_bytes().len().min(room - 1);
+                // SAFETY: the caller says that there is room, and the message has at least `length` bytes.
+                unsafe {
+                    ptr::copy_nonoverlapping(message.as_ptr(), error, length);
+                    error.add(length).write(0);
+                }
+            }
+            ptr::null_mut()
+        }
+    }
+}
+
+/// Frees a storage; null is ignored.
+///
+/// # Safety
+/// `storage` is null, or came from `headrace_load` and was not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn headrace_free(storage: *mut HeadraceStorage) {
+    if !storage.is_null() {
+        // SAFETY: it came from a box, and nobody else has it.
+        drop(unsafe { Box::from_raw(storage) });
+    }
+}
+
+/// Returns the message of the last call that was refused. It is valid until the next call.
+///
+/// # Safety
+/// `storage` came from `headrace_load`, or is null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn headrace_error(storage: *const HeadraceStorage) -> *const c_char {
+    // SAFETY: the caller says that it is null or valid.
+    unsafe { storage.as_ref() }.map_or(c"there is no storage".as_ptr(), |storage| storage.error.as_ptr())
+}
+
+/// Returns the present in ns of virtual time; 0 for null.
+///
+/// # Safety
+/// `storage` came from `headrace_load`, or is null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn headrace_now(storage: *const HeadraceStorage) -> u64 {
+    // SAFETY: the caller says that it is null or valid.
+    unsafe { storage.as_ref() }.map_or(0, |storage| storage.storage.now().0)
+}
+
+/// Finds the number of the component `name`, by which requests are submitted to it.
+///
+/// # Safety
+/// `storage` came from `headrace_load`; `name` ends with a zero; `target` can be written to. Null is refused.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn headrace_target(
+    storage: *mut HeadraceStorage,
+    name: *const c_char,
+    target: *mut usize,
+) -> HeadraceStatus {
+    // SAFETY: the caller says that it is null or valid.
+    let Some(of) = (unsafe { storage.as_mut() }) else { return HeadraceStatus::Invalid };
+    // SAFETY: the caller says that it ends with a zero.
+    let Some(name) = (unsafe { read(name) }) else {
+        return of.refuse(HeadraceStatus::Invalid, "the name is null or not UTF-8");
+    };
+    let found = of.storage.target(name);
+    // SAFETY: the caller says that it can be written to.
+    unsafe { of.give(found, target) }
+}
+
+/// Submits a request, whose number is written to `ticket` if that is not null.
+///
+/// # Safety
+/// `storage` came from `headrace_load`; `request` can be read and `ticket` written to. Null is refused, but for `ticket`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn headrace_submit(
+    storage: *mut HeadraceStorage,
+    request: *const HeadraceRequest,
+    ticket: *mut u64,
+) -> HeadraceStatus {
+    // SAFETY: the caller says that both are null or valid.
+    let (Some(of), Some(asked)) = (unsafe { (storage.as_mut(), request.as_ref()) }) else {
+        return HeadraceStatus::Invalid;
+    };
+    let Some(op) = [Op::Read, Op::Write, Op::Discard].get(asked.op as usize) else {
+        return of
+            .refuse(HeadraceStatus::Unknown, "the operation is none of 0 (read), 1 (write), 2 (discard)");
+    };
+    let block = Block { op: *op, address: asked.address, bytes: asked.bytes };
+    let found = of.storage.submit(Nanos(asked.at_ns), asked.target, block, asked.durable != 0);
+    // SAFETY: the caller says that it is null or can be written to.
+    unsafe { of.give(found, ticket) }
+}
+
+/// Lets time pass to the next completion, or to `until_ns`, and writes what was found to `completion`.
+///
+/// # Safety
+/// `storage` came from `headrace_load`; `completion` can be written to. Null is refused.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn headrace_next(
+    storage: *mut HeadraceStorage,
+    until_ns: u64,
+    completion: *mut HeadraceCompletion,
+) -> HeadraceStatus {
+    // SAFETY: the caller says that it is null or valid.
+    let Some(of) = (unsafe { storage.as_mut() }) else { return HeadraceStatus::Invalid };
+    if completion.is_null() {
+        return of.refuse(HeadraceStatus::Invalid, "there is no room for the completion");
+    }
+    let found = of.storage.next_completion(Nanos(until_ns)).map(|found| {
+        let none = HeadraceCompletion { ticket: 0, at_ns: of.storage.now().0, failed: 0, found: 0 };
+        found.map_or(none, |found| HeadraceCompletion {
+            ticket: found.ticket,
+            at_ns: found.at.0,
+            failed: u32::from(found.failed),
+            found: 1,
+        })
+    });
+    // SAFETY: it is not null, and the caller says that it can be written to.
+    unsafe { of.give(found, completion) }
+}
+
+/// Lets time pass to `until_ns`. Completions are kept for `headrace_next`.
+///
+/// # Safety
+/// `storage` came from `headrace_load`. Null is refused.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn headrace_advance(storage: *mut HeadraceStorage, until_ns: u64) -> HeadraceStatus {
+    // SAFETY: the caller says that it is null or valid.
+    let Some(of) = (unsafe { storage.as_mut() }) else { return HeadraceStatus::Invalid };
+    let done = of.storage.advance(Nanos(until_ns));
+    // SAFETY: nothing is written to null.
+    unsafe { of.give(done, ptr::null_mut()) }
+}
+
+/// Has a component, such as `volume/drive[2]`, fail (`change` 0), return with its data (1), or be replaced by an empty one (2), now.
+///
+/// # Safety
+/// `storage` came from `headrace_load`; `component` ends with a zero. Null is refused.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn headrace_change(
+    storage: *mut HeadraceStorage,
+    component: *const c_char,
+    change: u32,
+) -> HeadraceStatus {
+    // SAFETY: the caller says that it is null or valid.
+    let Some(of) = (unsafe { storage.as_mut() }) else { return HeadraceStatus::Invalid };
+    // SAFETY: the caller says that it ends with a zero.
+    let Some(component) = (unsafe { read(component) }) else {
+        return of.refuse(HeadraceStatus::Invalid, "the name is null or not UTF-8");
+    };
+    let Some(change) = [Change::Fails, Change::Returns, Change::Replaced].get(change as usize) else {
+        return of
+            .refuse(HeadraceStatus::Unknown, "the change is none of 0 (fails), 1 (returns), 2 (replaced)");
+    };
+    let done = of.storage.change(component, *change);
+    // SAFETY: nothing is written to null.
+    unsafe { of.give(done, ptr::null_mut()) }
+}

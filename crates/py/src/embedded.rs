@@ -1,0 +1,156 @@
+//! A storage system inside a Python program.
+
+use headrace_scenario::embedded::{Completion, Storage, StorageError};
+use headrace_storage::Change;
+use headrace_units::Nanos;
+use headrace_work::{Block, Op, TimeKind};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::refused;
+
+/// A storage system that belongs to the thread that made it. Times are in ns.
+#[pyclass(name = "Storage", unsendable)]
+pub struct StorageHandle {
+    storage: Storage,
+}
+
+/// Where a completion's time went: component, `waiting`, `service` or `blocked`, and ns.
+type Span = (String, &'static str, u64);
+
+fn wrong(error: StorageError) -> PyErr {
+    match error {
+        StorageError::Interrupted => {
+            Python::attach(|py| py.check_signals().err().unwrap_or_else(|| PyKeyboardInterrupt::new_err(())))
+        }
+        other => PyValueError::new_err(other.to_string()),
+    }
+}
+
+/// Reads 64-bit numbers from the bytes of an array.
+fn numbers(bytes: &[u8]) -> impl Iterator<Item = u64> {
+    bytes.chunks_exact(8).map(|chunk| u64::from_le_bytes(chunk.try_into().expect("eight bytes")))
+}
+
+fn op(code: u64) -> PyResult<Op> {
+    match code {
+        0 => Ok(Op::Read),
+        1 => Ok(Op::Write),
+        2 => Ok(Op::Discard),
+        _ => Err(PyValueError::new_err(format!(
+            "operation {code} is none of 0 (read), 1 (write), 2 (discard)"
+        ))),
+    }
+}
+
+fn kind(kind: TimeKind) -> &'static str {
+    match kind {
+        TimeKind::Waiting => "waiting",
+        TimeKind::Service => "service",
+        TimeKind::Blocked => "blocked",
+    }
+}
+
+#[pymethods]
+impl StorageHandle {
+    #[new]
+    fn load(text: &str, file: &str, sets: Vec<(String, String)>, seed: u64) -> PyResult<Self> {
+        let mut storage = Storage::load(text, file, &sets, seed).map_err(|problems| refused(&problems))?;
+        // The signal is only noted here: what is raised is raised where the call ends.
+        storage.interrupted_by(|| Python::attach(|py| py.check_signals().is_ok()));
+        Ok(Self { storage })
+    }
+
+    /// The present.
+    #[getter]
+    fn now_ns(&self) -> u64 {
+        self.storage.now().0
+    }
+
+    /// The names and capacities of the components that requests can be submitted to, by number; 0 for no limit.
+    fn targets(&self) -> Vec<(String, u64)> {
+        self.storage.targets().map(|(name, capacity)| (name.to_owned(), capacity)).collect()
+    }
+
+    /// Submits a request; returns its ticket.
+    fn submit(
+        &mut self,
+        at: u64,
+        target: usize,
+        op: u64,
+        address: u64,
+        bytes: u64,
+        durable: bool,
+    ) -> PyResult<u64> {
+        let block = Block { op: self::op(op)?, address, bytes };
+        self.storage.submit(Nanos(at), target, block, durable).map_err(wrong)
+    }
+
+    /// Submits requests, each with a time, an operation, an address and a size; returns the ticket of the first, which the others follow.
+    /// Those before one that is refused are submitted.
+    fn submit_all(
+        &mut self,
+        target: usize,
+        at: &[u8],
+        ops: &[u8],
+        address: &[u8],
+        bytes: &[u8],
+        durable: bool,
+    ) -> PyResult<Option<u64>> {
+        let mut first = None;
+        for (((at, op), address), bytes) in
+            numbers(at).zip(numbers(ops)).zip(numbers(address)).zip(numbers(bytes))
+        {
+            let ticket = self.submit(at, target, op, address, bytes, durable)?;
+            first.get_or_insert(ticket);
+        }
+        Ok(first)
+    }
+
+    /// Lets time pass to the next completion or to `until`: ticket, time, whether it failed, and where its time went.
+    fn next_completion(&mut self, until: u64) -> PyResult<Option<(u64, u64, bool, Vec<Span>)>> {
+        let found = self.storage.next_completion(Nanos(until)).map_err(wrong)?;
+        let spans = |found: &Completion| {
+            let of = |(at, what, span): (_, _, Nanos)| (self.storage.path(at).to_owned(), kind(what), span.0);
+            found.breakdown.spans().map(of).collect()
+        };
+        Ok(found.map(|found| (found.ticket, found.at.0, found.failed, spans(&found))))
+    }
+
+    /// Lets time pass to `until`: the tickets and times of all completions, and whether each failed, as arrays of 64-bit numbers.
+    fn completions<'py>(&mut self, py: Python<'py>, until: u64) -> PyResult<[Bound<'py, PyBytes>; 3]> {
+        let mut columns = [const { Vec::new() }; 3];
+        while let Some(found) = self.storage.next_completion(Nanos(until)).map_err(wrong)? {
+            for (column, number) in
+                columns.iter_mut().zip([found.ticket, found.at.0, u64::from(found.failed)])
+            {
+                column.extend_from_slice(&number.to_le_bytes());
+            }
+        }
+        Ok(columns.map(|column: Vec<u8>| PyBytes::new(py, &column)))
+    }
+
+    /// Lets time pass to `until`.
+    fn advance(&mut self, until: u64) -> PyResult<()> {
+        self.storage.advance(Nanos(until)).map_err(wrong)
+    }
+
+    /// Has a component fail (`fails`), return with its data (`returns`), or be replaced by an empty one (`replaced`).
+    fn change(&mut self, component: &str, change: &str) -> PyResult<()> {
+        let change = match change {
+            "fails" => Change::Fails,
+            "returns" => Change::Returns,
+            _ => Change::Replaced,
+        };
+        self.storage.change(component, change).map_err(wrong)
+    }
+
+    /// Each component: path, requests answered, their bytes, utilisation, and requests that wait.
+    fn components(&self) -> Vec<(String, u64, u64, Option<f64>, u64)> {
+        let row = |of: headrace_scenario::embedded::ComponentUse| {
+            (of.name, of.requests, of.bytes, of.utilisation, of.waiting)
+        };
+        self.storage.components().into_iter().map(row).collect()
+    }
+}

@@ -1,0 +1,154 @@
+"""Storage inside other Python programs: submit requests, let virtual time pass, collect completions."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from headrace import _core
+from headrace.plan import sets
+from headrace.scenario import Scenario, load
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars
+    from numpy.typing import ArrayLike
+
+Op = Literal["read", "write", "discard"]
+OPS: dict[str, int] = {"read": 0, "write": 1, "discard": 2}
+# Later than any completion.
+END_NS = (1 << 64) - 1
+
+
+@dataclass(frozen=True)
+class Span:
+    """A part of a completion's time: `waiting` for a component, `service` there, or `blocked` by others behind it."""
+
+    component: str
+    kind: str
+    ns: int
+
+
+@dataclass(frozen=True)
+class Completion:
+    """A request that was answered at a time; `failed` if nothing could answer it. Its spans follow each other."""
+
+    ticket: int
+    at_ns: int
+    failed: bool
+    spans: tuple[Span, ...]
+
+
+class Storage:
+    """The `system` of a scenario, to which this program submits requests. Times are virtual and in ns.
+
+    `scenario` is one, or its file. Its streams, if any, run as background load. The same scenario, seed and calls give
+    the same completions. Raises `ScenarioError` where the scenario cannot work; every later mistake (a time in the
+    past, an unknown name, an address beyond the end) is a `ValueError` and changes nothing.
+
+    >>> from headrace import Scenario, Storage
+    >>> disk = Storage(Scenario("system: {disk: {type: disk, device: seagate-st18000nm000j}}"))
+    >>> ticket = disk.submit("disk", "read", address=0, size=4096)
+    >>> done = disk.next_completion()
+    >>> done.ticket == ticket, done.failed, sum(span.ns for span in done.spans) == done.at_ns
+    (True, False, True)
+    """
+
+    def __init__(self, scenario: "Scenario | str | Path", *, seed: int = 1) -> None:
+        """Build the system."""
+        of = scenario if isinstance(scenario, Scenario) else load(scenario)
+        self._core = _core.Storage(of.text, str(of.file), sets(of.changes), seed)
+        self._targets = {name: number for number, (name, _) in enumerate(self._core.targets())}
+
+    @property
+    def now_ns(self) -> int:
+        """The present."""
+        return self._core.now_ns
+
+    @property
+    def capacities(self) -> dict[str, int]:
+        """Components that requests can be submitted to: their capacities in bytes, 0 where any address is valid."""
+        return dict(self._core.targets())
+
+    def submit(
+        self, target: str, op: Op, *, address: int, size: int, at_ns: int | None = None, durable: bool = False
+    ) -> int:
+        """Submit a request, now or at a later time; return its ticket.
+
+        With `durable` a write completes when it, and all that its drive took in before it, are on the medium.
+        """
+        at = self.now_ns if at_ns is None else at_ns
+        return self._core.submit(at, self._target(target), OPS[op], address, size, durable)
+
+    def submit_all(
+        self,
+        target: str,
+        ops: "ArrayLike",
+        *,
+        address: "ArrayLike",
+        size: "ArrayLike",
+        at_ns: "ArrayLike",
+        durable: bool = False,
+    ) -> "np.ndarray[Any, Any]":
+        """Submit many requests at their times; return their tickets.
+
+        Operations are names, or numbers: 0 (read), 1 (write), 2 (discard). Arrays have one number a request; a single
+        number counts for all.
+        """
+        import numpy as np  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+
+        named = np.asarray(ops)
+        codes = named if named.dtype.kind in "iu" else np.array([OPS[op] for op in np.ravel(named)])
+        columns = np.broadcast_arrays(*(np.ravel(np.asarray(of, dtype="<u8")) for of in (at_ns, codes, address, size)))
+        at, op, where, many = (np.ascontiguousarray(column).tobytes() for column in columns)
+        first = self._core.submit_all(self._target(target), at, op, where, many, durable)
+        return np.arange(columns[0].size, dtype=np.int64) + (first or 0)
+
+    def next_completion(self, until_ns: int = END_NS) -> Completion | None:
+        """Let time pass to the next completion and return it, or to `until_ns` and return none."""
+        found = self._core.next_completion(until_ns)
+        if found is None:
+            return None
+        ticket, at, failed, spans = found
+        return Completion(ticket, at, failed, tuple(Span(*span) for span in spans))
+
+    def completions(self, until_ns: int = END_NS) -> "polars.DataFrame":
+        """Let time pass to `until_ns`; return all completions: `ticket`, `at_ns`, `failed`."""
+        import numpy as np  # noqa: PLC0415
+        import polars  # noqa: PLC0415
+
+        columns = (np.frombuffer(column, dtype="<i8") for column in self._core.completions(until_ns))
+        ticket, at, failed = columns
+        return polars.DataFrame({"ticket": ticket, "at_ns": at, "failed": failed == 1})
+
+    def advance(self, to_ns: int) -> None:
+        """Let time pass. Completions are kept."""
+        self._core.advance(to_ns)
+
+    def fail(self, component: str) -> None:
+        """Have a component fail, now: `volume/drive[2]`, or the name of a link."""
+        self._core.change(component, "fails")
+
+    def return_(self, component: str) -> None:
+        """Have a component that failed work again, with its data."""
+        self._core.change(component, "returns")
+
+    def replace(self, component: str) -> None:
+        """Put an empty component in the place of one that failed; an array then rebuilds its data."""
+        self._core.change(component, "replaced")
+
+    @property
+    def components(self) -> "polars.DataFrame":
+        """What came to each component and what it did, from the beginning to now; one row each."""
+        import polars  # noqa: PLC0415
+
+        names = ("component", "requests", "bytes", "utilisation", "waiting")
+        schema = dict(
+            zip(names, (polars.String, polars.Int64, polars.Int64, polars.Float64, polars.Int64), strict=True)
+        )
+        return polars.DataFrame(self._core.components(), schema=schema, orient="row")
+
+    def _target(self, name: str) -> int:
+        if name not in self._targets:
+            known = ", ".join(self._targets)
+            raise ValueError(f"there is no target of requests `{name}`; there are {known}")
+        return self._targets[name]

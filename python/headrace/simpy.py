@@ -1,0 +1,97 @@
+"""Storage in a model written for SimPy: `yield disk.read(address, size)`."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from simpy import Environment, Event
+from simpy.events import NORMAL, EventPriority
+
+from headrace.embedded import END_NS, Completion, Op, Storage
+
+# Less urgent than all that SimPy schedules at an instant, so that requests of that instant are on their way.
+LAST = EventPriority(NORMAL + 1)
+
+
+class Disks:
+    """The components of a storage system as resources of a SimPy environment, by name.
+
+    Each request is an event whose value is a `Completion`. A unit of the environment's time is `unit_s` seconds. The
+    environment lets the storage's time pass, so nothing else may; storage and environment begin together.
+
+    >>> import simpy
+    >>> from headrace import Scenario, Storage
+    >>> from headrace.simpy import Disks
+    >>> env = simpy.Environment()
+    >>> disk = Disks(env, Storage(Scenario("system: {d: {type: station, service: 5 ms}}")))["d"]
+    >>> def client():
+    ...     done = yield disk.read(0, 4096)
+    ...     yield disk.write(4096, 4096)
+    ...     print(f"{env.now:.3f}", done.at_ns)
+    >>> _ = env.process(client())
+    >>> env.run()
+    0.010 5000000
+    """
+
+    def __init__(self, env: Environment, storage: Storage, *, unit_s: float = 1.0) -> None:
+        """Attach a storage to an environment."""
+        self.env, self.storage, self.ns = env, storage, unit_s * 1e9
+        self._waiting: dict[int, Event] = {}
+        self._is_due = False
+
+    def __getitem__(self, target: str) -> "Disk":
+        """Return a component that requests can be submitted to."""
+        return Disk(self, target)
+
+    def submit(self, target: str, op: Op, address: int, size: int, *, durable: bool = False) -> Event:
+        """Return the event of a request's completion."""
+        at = max(self._ns(self.env.now), self.storage.now_ns)
+        ticket = self.storage.submit(target, op, address=address, size=size, at_ns=at, durable=durable)
+        self._waiting[ticket] = event = self.env.event()
+        self._pass_at(self.env.now)
+        return event
+
+    def _ns(self, time: float) -> int:
+        return END_NS if time == float("inf") else min(round(time * self.ns), END_NS)
+
+    def _pass_at(self, time: float) -> None:
+        """Have the storage's time pass once all else of an instant has happened."""
+        if not self._is_due:
+            self._is_due = True
+            self._happen(self.env.event(), None, time, self._pass, LAST)
+
+    def _happen(self, event: Event, value: object, time: float, then: Any, priority: EventPriority = NORMAL) -> None:
+        """Have an event happen at a time, and something after it."""
+        # As SimPy's own timeouts do: `succeed` would have it happen now.
+        event._ok, event._value = True, value
+        event.callbacks.append(then)
+        self.env.schedule(event, priority=priority, delay=max(time - self.env.now, 0))
+
+    def _pass(self, _: object) -> None:
+        """Let the storage's time pass to its next completion, but not beyond what happens next in the environment."""
+        self._is_due = False
+        after = self.env.peek()
+        done = self.storage.next_completion(max(self._ns(after), self.storage.now_ns))
+        if done is not None:
+            again = done.at_ns / self.ns
+            self._happen(self._waiting.pop(done.ticket), done, again, lambda _: self._pass_at(self.env.now))
+        elif self._waiting and after < float("inf"):
+            self._pass_at(after)
+
+
+@dataclass(frozen=True)
+class Disk:
+    """A component of a storage system."""
+
+    of: Disks
+    target: str
+
+    def read(self, address: int, size: int) -> Event:
+        """Return the event of a read's completion."""
+        return self.of.submit(self.target, "read", address, size)
+
+    def write(self, address: int, size: int, *, durable: bool = False) -> Event:
+        """Return the event of a write's completion; with `durable`, of its being on the medium."""
+        return self.of.submit(self.target, "write", address, size, durable=durable)
+
+
+__all__ = ["Completion", "Disk", "Disks"]

@@ -1,0 +1,183 @@
+"""Storage inside other programs: Python's own loop, SimPy, and C."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import polars
+import pytest
+import simpy
+
+from conftest import ROOT
+from headrace import Scenario, ScenarioError, Storage
+from headrace.simpy import Disks
+
+SYSTEM = """
+parts: {drive: {type: disk, device: seagate-st32171w, positioning: mechanical}}
+system: {volume: {type: array, level: raid5, of: drive, disks: 4, stripe_unit: 64 KiB}}
+"""
+LOAD = """
+workload: {volume: {to: volume, arrivals: {poisson: 60 /s}, size: 8 KiB, op: {reads: 60 %}}}
+run: {requests: 800, warm_up: none}
+"""
+KEPT = 700
+# Those that are answered before the first which is left out comes.
+KNOWN = 680
+STATION = "system: {clerk: {type: station, service: 5 ms, capacity: 1 TB}}"
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> polars.DataFrame:
+    """Return requests of a run in order of issue, without the last: some of them were not answered before it ended."""
+    file = tmp_path_factory.mktemp("run") / "requests.parquet"
+    Scenario(SYSTEM + LOAD).run(requests=file)
+    return polars.read_parquet(file).sort("issued_ns").head(KEPT)
+
+
+def test_batches_get_the_answers_of_a_run(ran: polars.DataFrame) -> None:
+    storage, columns = Storage(Scenario(SYSTEM)), ran.to_dict(as_series=False)
+    tickets = storage.submit_all(
+        "volume", columns["op"], address=columns["address"], size=columns["bytes"], at_ns=columns["issued_ns"]
+    )
+    done = storage.completions(ran["completed_ns"].to_list()[-1] + 10**9).sort("ticket")
+    assert done["ticket"].to_list() == tickets.tolist()[: len(done)]
+    assert done["at_ns"].to_list()[:KNOWN] == ran["completed_ns"].to_list()[:KNOWN]
+    assert not done["failed"].any()
+    used = storage.components
+    assert used.row(0, named=True)["requests"] == len(ran)
+    assert used["component"].to_list()[:2] == ["volume", "volume/drive[0]"]
+
+
+def test_requests_one_by_one_get_the_answers_of_a_run(ran: polars.DataFrame) -> None:
+    storage, done = Storage(Scenario(SYSTEM)), {}
+    for row in ran.head(200).iter_rows(named=True):
+        while found := storage.next_completion(row["issued_ns"]):
+            done[found.ticket] = found
+        storage.submit("volume", row["op"], address=row["address"], size=row["bytes"], at_ns=row["issued_ns"])
+    for number, row in enumerate(ran.head(100).iter_rows(named=True)):
+        assert done[number].at_ns == row["completed_ns"]
+        assert sum(span.ns for span in done[number].spans) == row["completed_ns"] - row["issued_ns"]
+
+
+def test_mistakes_are_errors_and_change_nothing() -> None:
+    storage = Storage(Scenario(STATION))
+    storage.advance(10_000)
+    mistakes = (
+        ({"target": "clark"}, "there is no target of requests `clark`; there are clerk"),
+        ({"at_ns": 5}, "is in the past"),
+        ({"address": 10**12}, "end beyond"),
+        ({"size": 0}, "one byte at least"),
+    )
+    for wrong, told in mistakes:
+        asked = {"target": "clerk", "op": "read", "address": 0, "size": 1} | wrong
+        with pytest.raises(ValueError, match=told):
+            storage.submit(**asked)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="is in the past"):
+        storage.advance(0)
+    with pytest.raises(ValueError, match="there is no component `desk`"):
+        storage.fail("desk")
+    with pytest.raises(ScenarioError, match="did you mean `station`"):
+        Storage(Scenario("system: {clerk: {type: stition, service: 5 ms}}"))
+    assert (storage.next_completion(), storage.now_ns) == (None, 10_000)
+
+
+def test_what_fails_fails_requests_and_may_return() -> None:
+    storage = Storage(Scenario(STATION))
+    storage.submit("clerk", "write", address=0, size=1)
+    storage.fail("clerk")
+    found = storage.next_completion()
+    assert found
+    assert found.failed
+    storage.return_("clerk")
+    storage.submit("clerk", "write", address=0, size=1)
+    found = storage.next_completion()
+    assert found
+    assert not found.failed
+
+
+def test_a_simpy_model_sees_the_queue_that_simpy_has_itself() -> None:
+    """Clients of a station of headrace and of a resource of SimPy: the same times, but for the rounding of floats."""
+
+    def times(ask) -> list[tuple[float, int]]:  # type: ignore[no-untyped-def]
+        env, found = simpy.Environment(), []
+        serve = ask(env)
+
+        def client(number: int):  # type: ignore[no-untyped-def]
+            dice = np.random.default_rng(number)
+            for _ in range(200):
+                yield env.timeout(dice.exponential(0.03))
+                yield from serve()
+                found.append((env.now, number))
+
+        for number in range(5):
+            env.process(client(number))
+        env.run()
+        return found
+
+    def own(env: simpy.Environment):  # type: ignore[no-untyped-def]
+        clerk = simpy.Resource(env)
+
+        def serve():  # type: ignore[no-untyped-def]
+            with clerk.request() as turn:
+                yield turn
+                yield env.timeout(0.005)
+
+        return serve
+
+    def ours(env: simpy.Environment):  # type: ignore[no-untyped-def]
+        disk = Disks(env, Storage(Scenario(STATION)))["clerk"]
+
+        def serve():  # type: ignore[no-untyped-def]
+            yield disk.read(0, 4096)
+
+        return serve
+
+    expected, found = times(own), times(ours)
+    assert [number for _, number in found] == [number for _, number in expected]
+    assert [at for at, _ in found] == pytest.approx([at for at, _ in expected], abs=1e-6)
+
+
+def test_two_disks_of_one_storage_serve_one_environment() -> None:
+    env = simpy.Environment()
+    system = "system: {a: {type: station, service: 5 ms}, b: {type: station, service: 7 ms}}"
+    disks = Disks(env, Storage(Scenario(system)), unit_s=1e-3)
+
+    def client():  # type: ignore[no-untyped-def]
+        yield disks["a"].read(0, 1) & disks["b"].write(0, 1)
+        assert env.now == pytest.approx(7)
+        yield disks["a"].read(0, 1) | disks["b"].read(0, 1)
+        assert env.now == pytest.approx(12)
+
+    env.run(env.process(client()))  # type: ignore[no-untyped-call]
+
+
+def test_a_program_in_c_gets_the_answers_of_a_run(ran: polars.DataFrame, tmp_path: Path) -> None:
+    build = ["cargo", "build", "--quiet", "-p", "headrace-c"]
+    subprocess.run(build, cwd=ROOT, check=True)
+    library = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug"
+    program = tmp_path / "replay"
+    clean = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-Wall", "-Wextra", "-Werror", "-g"]
+    source = ["-I", str(ROOT / "crates/c/include"), str(ROOT / "examples/embedded/replay.c")]
+    link = [f"-L{library}", "-lheadrace_c", f"-Wl,-rpath,{library}", "-o", str(program)]
+    subprocess.run(["cc", *clean, *source, *link], check=True)
+    (tmp_path / "scenario.yaml").write_text(SYSTEM)
+    ran.select("issued_ns", "op", "address", "bytes").write_csv(tmp_path / "trace.csv", include_header=False)
+
+    def replay(target: str) -> subprocess.CompletedProcess[str]:
+        command = [str(program), "scenario.yaml", target, "trace.csv"]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    told = replay("volume")
+    assert told.returncode == 0, told.stderr
+    rows = sorted((int(ticket), int(at), how) for ticket, at, how in (line.split(",") for line in told.stdout.split()))
+    assert [at for _, at, _ in rows][:KNOWN] == ran["completed_ns"].to_list()[:KNOWN]
+    assert {how for *_, how in rows} == {"ok"}
+    wrong = replay("volumes")
+    assert (wrong.returncode, "there is no target of requests `volumes`" in wrong.stderr) == (1, True)
+
+
+def test_the_header_is_made_from_the_crate() -> None:
+    make = ["cargo", "run", "--quiet", "-p", "headrace-c", "--example", "header"]
+    made = subprocess.run(make, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert made == (ROOT / "crates/c/include/headrace.h").read_text()
