@@ -35,13 +35,13 @@ def rates(points: int) -> dict[str, object]:
     return {RATE: {"from": "10 /s", "to": "110 /s", "points": 2 if SMALLEST else points}}
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """Return the seconds that `work` takes: the least of three."""
+def seconds(work: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:
+    """Return the seconds that `work` takes by a clock: the least of three."""
     times = []
     for _ in range(1 if SMALLEST else 3):
-        began = time.perf_counter()
+        began = clock()
         work()
-        times.append(time.perf_counter() - began)
+        times.append(clock() - began)
     return min(times)
 
 
@@ -92,12 +92,12 @@ def host() -> Storage:
 
 
 def submitted_per_s(work: Callable[[Storage, np.ndarray, np.ndarray], None]) -> float:
-    """Return the requests a second that this program submits and collects."""
+    """Return the requests that this program submits and collects a CPU second."""
     requests = 1000 if SMALLEST else 200_000
     dice = np.random.default_rng(1)
     address, gap = dice.integers(0, 2_000_000_000 // 8192, requests) * 8192, 25_000_000
     at_ns = np.arange(requests) * gap
-    return requests / seconds(lambda: work(host(), address, at_ns))
+    return requests / seconds(lambda: work(host(), address, at_ns), time.process_time)
 
 
 def batches_per_s() -> float:
@@ -125,7 +125,7 @@ def one_by_one_per_s() -> float:
 
 FIGURES = {
     "embedded_python_requests_per_cpu_s": (
-        "requests of a Python program to a disk, in batches, a second",
+        "requests of a Python program to a disk, in batches",
         batches_per_s,
     ),
     "embedded_python_one_by_one_per_s": ("requests of a Python program to a disk, one at a time", one_by_one_per_s),

@@ -15,7 +15,7 @@ typedef enum headrace_status {
   HEADRACE_STATUS_OK = 0,
   // Time would run backwards.
   HEADRACE_STATUS_PAST = 1,
-  // There is no such component, target, operation or change.
+  // There is no such component, target, operation or change, or a component cannot change so.
   HEADRACE_STATUS_UNKNOWN = 2,
   // The request ends beyond the last byte of its target.
   HEADRACE_STATUS_BEYOND_END = 3,
@@ -23,7 +23,7 @@ typedef enum headrace_status {
   HEADRACE_STATUS_EMPTY = 4,
   // More requests are in flight, or completions kept, than `run.limits.in_flight` of the scenario.
   HEADRACE_STATUS_TOO_MANY = 5,
-  // The background load of the scenario has ended.
+  // Nothing can go on: a request has too many parts, or the background load has ended.
   HEADRACE_STATUS_ENDED = 6,
   // A pointer is null, or a text is not UTF-8.
   HEADRACE_STATUS_INVALID = 7,

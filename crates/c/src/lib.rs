@@ -19,7 +19,7 @@ pub enum HeadraceStatus {
     Ok = 0,
     /// Time would run backwards.
     Past = 1,
-    /// There is no such component, target, operation or change.
+    /// There is no such component, target, operation or change, or a component cannot change so.
     Unknown = 2,
     /// The request ends beyond the last byte of its target.
     BeyondEnd = 3,
@@ -27,7 +27,7 @@ pub enum HeadraceStatus {
     Empty = 4,
     /// More requests are in flight, or completions kept, than `run.limits.in_flight` of the scenario.
     TooMany = 5,
-    /// The background load of the scenario has ended.
+    /// Nothing can go on: a request has too many parts, or the background load has ended.
     Ended = 6,
     /// A pointer is null, or a text is not UTF-8.
     Invalid = 7,
@@ -80,7 +80,7 @@ pub struct HeadraceCompletion {
 fn status(error: &StorageError) -> HeadraceStatus {
     match error {
         StorageError::Past { .. } => HeadraceStatus::Past,
-        StorageError::Unknown { .. } => HeadraceStatus::Unknown,
+        StorageError::UnknownTarget { .. } | StorageError::CannotChange(_) => HeadraceStatus::Unknown,
         StorageError::BeyondEnd { .. } => HeadraceStatus::BeyondEnd,
         StorageError::Empty => HeadraceStatus::Empty,
         StorageError::TooMany(_) => HeadraceStatus::TooMany,

@@ -19,6 +19,9 @@ pub struct StorageHandle {
 /// Where a completion's time went: component, `waiting`, `service` or `blocked`, and ns.
 type Span = (String, &'static str, u64);
 
+/// Ticket, time, whether it failed, and where its time went.
+type FoundCompletion = (u64, u64, bool, Vec<Span>);
+
 fn wrong(error: StorageError) -> PyErr {
     match error {
         StorageError::Interrupted => {
@@ -108,8 +111,8 @@ impl StorageHandle {
         Ok(first)
     }
 
-    /// Lets time pass to the next completion or to `until`: ticket, time, whether it failed, and where its time went.
-    fn next_completion(&mut self, until: u64) -> PyResult<Option<(u64, u64, bool, Vec<Span>)>> {
+    /// Lets time pass to the next completion or to `until`.
+    fn next_completion(&mut self, until: u64) -> PyResult<Option<FoundCompletion>> {
         let found = self.storage.next_completion(Nanos(until)).map_err(wrong)?;
         let spans = |found: &Completion| {
             let of = |(at, what, span): (_, _, Nanos)| (self.storage.path(at).to_owned(), kind(what), span.0);

@@ -95,27 +95,38 @@ pub fn of(specs: &[FaultSpec], graph: &Graph, problems: &mut Vec<Problem>) -> Ve
     all.flatten().collect()
 }
 
-fn of_one(spec: &FaultSpec, graph: &Graph, path: &Path) -> Result<Vec<Fault>, Problem> {
-    let (node, piece) = found(graph, &spec.component).ok_or_else(|| {
-        let message = format!("there is no component `{}`", spec.component);
+/// Returns the component, or the piece of one, that is called `name` at `path`, if it can fail.
+///
+/// # Errors
+/// There is no such component, or it cannot fail.
+pub fn that_fails(graph: &Graph, name: &str, path: &Path) -> Result<(NodeId, Option<u32>), Problem> {
+    let (node, piece) = found(graph, name).ok_or_else(|| {
         let known: Vec<String> = graph.ids().flat_map(|id| names(graph, id)).collect();
-        Problem::at(path.key("component"), message).nearest(&spec.component, known.iter().map(String::as_str))
+        let problem = Problem::at(path.clone(), format!("there is no component `{name}`"));
+        problem.nearest(name, known.iter().map(String::as_str))
     })?;
     let pieces = graph.nodes[node.index()].plan.theory().features().pieces;
     if let (None, [(kind, number), ..]) = (piece, &pieces[..]) {
-        let message = format!("`{}` fails in parts, not as a whole", spec.component);
-        let help =
-            format!("name a part, from `{0}/{kind}[0]` to `{0}/{kind}[{1}]`", spec.component, number - 1);
-        return Err(Problem::at(path.key("component"), message).help(help));
+        let message = format!("`{name}` fails in parts, not as a whole");
+        let help = format!("name a part, from `{name}/{kind}[0]` to `{name}/{kind}[{}]`", number - 1);
+        return Err(Problem::at(path.clone(), message).help(help));
     }
     let view = graph.view(node);
     if piece.is_none() && !view.serves::<Block>() && !view.serves::<PathTransfer>() {
-        let message = format!(
-            "`{}` neither serves nor carries blocks; only components that do can fail yet",
-            spec.component
-        );
-        return Err(Problem::at(path.key("component"), message).help("remove it: it would change nothing"));
+        let message =
+            format!("`{name}` neither serves nor carries blocks; only components that do can fail yet");
+        return Err(Problem::at(path.clone(), message).help("remove it: it would change nothing"));
     }
+    Ok((node, piece))
+}
+
+/// Returns true if an empty replacement can take the place of a component.
+pub fn is_replaceable(graph: &Graph, (node, piece): (NodeId, Option<u32>)) -> bool {
+    piece.is_none() && graph.view(node).capacity().0 > 0
+}
+
+fn of_one(spec: &FaultSpec, graph: &Graph, path: &Path) -> Result<Vec<Fault>, Problem> {
+    let (node, piece) = that_fails(graph, &spec.component, &path.key("component"))?;
     let end = match (spec.returns, spec.replaced) {
         (Some(_), Some(_)) => {
             let problem = Problem::at(path.key("replaced"), "a replaced component does not return");
@@ -124,7 +135,7 @@ fn of_one(spec: &FaultSpec, graph: &Graph, path: &Path) -> Result<Vec<Fault>, Pr
         (Some(when), None) => Some(("returns", when, Change::Returns)),
         (None, when) => when.map(|when| ("replaced", when, Change::Replaced)),
     };
-    if spec.replaced.is_some() && (piece.is_some() || graph.view(node).capacity().0 == 0) {
+    if spec.replaced.is_some() && !is_replaceable(graph, (node, piece)) {
         let message = format!("`{}` holds no data, so it cannot be `replaced`", spec.component);
         return Err(Problem::at(path.key("replaced"), message).help("write `returns` instead"));
     }
@@ -139,7 +150,7 @@ fn of_one(spec: &FaultSpec, graph: &Graph, path: &Path) -> Result<Vec<Fault>, Pr
 }
 
 /// The component of this name, or the piece of one: `library/drive[3]`.
-pub fn found(graph: &Graph, name: &str) -> Option<(NodeId, Option<u32>)> {
+fn found(graph: &Graph, name: &str) -> Option<(NodeId, Option<u32>)> {
     let node = |path: &str| graph.ids().find(|id| graph.nodes[id.index()].path == path);
     if let Some(node) = node(name) {
         return Some((node, None));

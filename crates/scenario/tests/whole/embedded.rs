@@ -138,7 +138,7 @@ fn what_fails_answers_nothing_until_it_returns() {
     assert!(!ask(&mut storage));
     let unknown = storage.change("t/drive[2]", Change::Fails).unwrap_err();
     assert!(
-        unknown.to_string().contains("there is no component `t/drive[2]`; there are t, t/drive[0]"),
+        unknown.to_string().contains("there is no component `t/drive[2]`; did you mean `t/drive[1]`"),
         "{unknown}"
     );
 }

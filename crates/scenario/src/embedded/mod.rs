@@ -1,36 +1,29 @@
 //! A storage system inside another program, which submits requests and advances time.
 
-use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
+mod machine;
+
 use std::path::Path as FilePath;
 
-use headrace_kernel::{Pause, RngStream, Sim, WorkerPool};
-use headrace_storage::{Activity, Arena, Change, Edge, NodeContext, SimContext, Slots, Timeline};
+use headrace_kernel::{Pause, RngStream};
+use headrace_storage::{Activity, Change};
 use headrace_units::Nanos;
 use headrace_work::{Block, Breakdown, NodeId, Request};
-use ouroboros::self_referencing;
 
-use crate::document::{Problems, Tree, ValueNode};
+use crate::document::{Path, Problem, Problems, Tree, ValueNode};
 use crate::faults::{self, Fault, Moment};
 use crate::plan::{self, Plan};
 use crate::progress::Progress;
-use crate::record::Record;
-use crate::run::background::{self, Hosts, Replication, RequestSource, Still, threads};
-use crate::run::{End, background::FaultsByCount};
+use crate::run::End;
 use crate::spec::ScenarioSpec;
 use crate::{document, job_files};
+
+use machine::{Handle, Machine, Visit};
 
 /// Number of events between two looks at whether the caller wants to go on.
 const STRIDE: u64 = 1 << 13;
 
-/// A request that a host submits, on its way.
-#[derive(Clone, Copy)]
-struct Visit {
-    ticket: u64,
-    at: Nanos,
-    target: NodeId,
-    request: Request<Block>,
-}
+/// Where the addresses of a component without a capacity end, as those of files and devices do (`off_t`).
+const MOST: u64 = 1 << 63;
 
 /// A request that was answered.
 #[derive(Clone, Debug)]
@@ -71,16 +64,17 @@ pub enum StorageError {
         /// The present.
         now: Nanos,
     },
-    /// No component has this name, or none that can be asked for this.
-    #[error("there is no {what} `{name}`; there are {known}")]
-    Unknown {
-        /// What was looked for.
-        what: &'static str,
-        /// The name.
+    /// Requests cannot be submitted to this: it does not exist, or serves no blocks.
+    #[error("there is no target of requests `{name}`; there are {known}")]
+    UnknownTarget {
+        /// The name, or the number.
         name: String,
         /// The names that there are.
         known: String,
     },
+    /// A component does not exist, or cannot change so.
+    #[error("{0}")]
+    CannotChange(String),
     /// A request ends beyond the last byte of its target.
     #[error("{bytes} B at {address} end beyond the {capacity} B of the target")]
     BeyondEnd {
@@ -97,136 +91,12 @@ pub enum StorageError {
     /// More requests are in flight than `run.limits.in_flight` allows.
     #[error("{0} requests are in flight or not collected, the limit of `run.limits.in_flight`")]
     TooMany(u64),
-    /// The background load cannot go on.
-    #[error("the load of the scenario has ended: {0:?}")]
+    /// Nothing can go on: a request divides into more parts than `run.limits.parts`, or the background load has ended.
+    #[error("the simulation has ended: {0:?}")]
     Ended(End),
     /// The caller did not want to go on.
     #[error("interrupted")]
     Interrupted,
-}
-
-/// What a host and the simulation share.
-#[derive(Clone, Copy)]
-struct Handle<'m> {
-    sim: &'m Sim<'m>,
-    arena: Arena<'m>,
-    visits: &'m WorkerPool<'m, Visit>,
-    background: &'m Replication<'m>,
-}
-
-#[self_referencing]
-struct Machine {
-    plan: Plan,
-    completions: RefCell<VecDeque<Completion>>,
-    #[borrows(plan)]
-    #[not_covariant]
-    sim: Sim<'this>,
-    #[borrows(plan, sim)]
-    #[not_covariant]
-    shared: SimContext<'this>,
-    #[borrows(plan, shared)]
-    #[not_covariant]
-    contexts: Vec<NodeContext<'this>>,
-    #[borrows(plan)]
-    #[not_covariant]
-    slots: Slots<'this>,
-    #[borrows(plan, shared, contexts, slots)]
-    #[not_covariant]
-    arena: Arena<'this>,
-    #[borrows(plan, arena)]
-    #[not_covariant]
-    record: RefCell<Record<'this>>,
-    #[borrows(plan, sim, arena)]
-    #[not_covariant]
-    sources: Vec<RequestSource<'this>>,
-    #[borrows(plan, shared, arena, sources, record)]
-    #[not_covariant]
-    background: Replication<'this>,
-    #[borrows(sim, background)]
-    #[not_covariant]
-    hosts: Hosts<'this>,
-    #[borrows(plan, arena)]
-    #[not_covariant]
-    targets: Vec<Option<Edge<'this>>>,
-    #[borrows(sim, targets, completions)]
-    #[not_covariant]
-    visits: WorkerPool<'this, Visit>,
-    #[borrows(sim, arena, visits, background, hosts)]
-    #[not_covariant]
-    handle: Handle<'this>,
-}
-
-impl Machine {
-    fn start(plan: Plan, seed: u64) -> Self {
-        MachineBuilder {
-            plan,
-            completions: RefCell::default(),
-            sim_builder: |_| Sim::new(),
-            shared_builder: |plan, sim| {
-                SimContext::new(sim, seed, Timeline::of_first(0))
-                    .with_threads(threads(&plan.streams))
-                    .limited_by(&|| false, plan.run().limits.parts)
-            },
-            contexts_builder: |plan, shared| NodeContext::of_all(&plan.graph, shared),
-            slots_builder: |plan| Slots::of(&plan.graph),
-            arena_builder: |plan, shared, contexts, slots| Arena::build(&plan.graph, shared, contexts, slots),
-            record_builder: |plan, arena| RefCell::new(Record::new(plan, *arena, u64::MAX, None)),
-            sources_builder: |plan, sim, arena| {
-                let source = |index| RequestSource::new(plan, index, (seed, false), *arena, sim);
-                (0..plan.streams.len()).map(source).collect()
-            },
-            background_builder: |plan, shared, arena, sources, record| Replication {
-                plan,
-                seed,
-                shared,
-                arena: *arena,
-                sources,
-                record,
-                end: Cell::new(None),
-                still: Still::new(u64::MAX),
-                counted: FaultsByCount::of(&plan.faults),
-            },
-            hosts_builder: |sim, background| {
-                Hosts::new(sim, move |(stream, thread)| background.host(stream, thread))
-            },
-            targets_builder: |plan, arena| {
-                let edge = |id| plan.graph.view(id).serves::<Block>().then(|| arena.edge_to(id));
-                plan.graph.ids().map(edge).collect()
-            },
-            visits_builder: |sim, targets, completions| {
-                WorkerPool::new(sim, move |visit| pay(sim, targets, completions, visit))
-            },
-            handle_builder: |sim, arena, visits, background, hosts| {
-                background::start(background, hosts);
-                Handle { sim, arena: *arena, visits, background }
-            },
-        }
-        .build()
-    }
-}
-
-/// Serves a request from its time to its answer.
-async fn pay<'m>(
-    sim: &'m Sim<'m>,
-    targets: &'m [Option<Edge<'m>>],
-    completions: &'m RefCell<VecDeque<Completion>>,
-    visit: Visit,
-) {
-    sim.until(visit.at).await;
-    // Requests come after everything that is due, as those of streams do.
-    if !sim.is_settled() {
-        sim.settled().await;
-    }
-    let mut breakdown = Breakdown::from(sim.now());
-    let edge = targets[visit.target.index()].as_ref().expect("only what serves blocks is a target");
-    edge.serve(&visit.request, &mut breakdown).await;
-    completions.borrow_mut().push_back(Completion {
-        ticket: visit.ticket,
-        at: sim.now(),
-        failed: breakdown.has_failed(),
-        breakdown,
-    });
-    sim.stop();
 }
 
 /// A component that requests can be submitted to.
@@ -251,7 +121,7 @@ pub struct Storage {
 
 impl Drop for Storage {
     fn drop(&mut self) {
-        self.machine.with_sim(|sim| sim.finish());
+        self.machine.with_handle(|handle| handle.sim.finish());
     }
 }
 
@@ -309,7 +179,7 @@ impl Storage {
         self.targets.iter().position(|target| target.name == name).ok_or_else(|| {
             let known: Vec<&str> = self.targets.iter().map(|target| &*target.name).collect();
             let known = known.join(", ");
-            StorageError::Unknown { what: "target of requests", name: name.to_owned(), known }
+            StorageError::UnknownTarget { name: name.to_owned(), known }
         })
     }
 
@@ -340,17 +210,15 @@ impl Storage {
         let known = self.targets.len();
         let Some(target) = self.targets.get_mut(target) else {
             let known = format!("0 to {}", known.saturating_sub(1));
-            return Err(StorageError::Unknown { what: "target of number", name: target.to_string(), known });
+            return Err(StorageError::UnknownTarget { name: target.to_string(), known });
         };
         let Block { address, bytes, .. } = block;
-        let (is_beyond, capacity) =
-            (address.checked_add(bytes).is_none_or(|end| end > target.capacity), target.capacity);
-        match bytes {
-            0 => return Err(StorageError::Empty),
-            _ if is_beyond && capacity > 0 => {
-                return Err(StorageError::BeyondEnd { address, bytes, capacity });
-            }
-            _ => {}
+        let capacity = if target.capacity > 0 { target.capacity } else { MOST };
+        if bytes == 0 {
+            return Err(StorageError::Empty);
+        }
+        if address.checked_add(bytes).is_none_or(|end| end > capacity) {
+            return Err(StorageError::BeyondEnd { address, bytes, capacity });
         }
         let request = Request { durable, ..Request::new(target.keys.key(target.submitted), block) };
         target.submitted += 1;
@@ -368,7 +236,7 @@ impl Storage {
     /// `until` is in the past, the caller [interrupted](Self::interrupted_by), or the background load cannot go on.
     pub fn next_completion(&mut self, until: Nanos) -> Result<Option<Completion>, StorageError> {
         self.pass(until, true)?;
-        let next = self.machine.with_completions(|completions| completions.borrow_mut().pop_front());
+        let next = self.machine.with_handle(|handle| handle.completions.borrow_mut().pop_front());
         self.in_flight -= u64::from(next.is_some());
         Ok(next)
     }
@@ -405,32 +273,44 @@ impl Storage {
             }
         }
         // With nothing left to happen, time need not pass for ever.
-        self.now =
-            if until == Nanos::MAX { self.machine.with_sim(|sim| sim.now()).max(self.now) } else { until };
+        self.now = if until == Nanos::MAX {
+            self.machine.with_handle(|handle| handle.sim.now()).max(self.now)
+        } else {
+            until
+        };
         Ok(())
     }
 
     fn completed_at(&self) -> Option<Nanos> {
-        self.machine.with_completions(|completions| completions.borrow().front().map(|answer| answer.at))
+        self.machine.with_handle(|handle| handle.completions.borrow().front().map(|completion| completion.at))
     }
 
     fn ended(&self) -> Result<(), StorageError> {
-        let end = self.machine.with_handle(|handle| handle.background.end.get());
+        let end =
+            self.machine.with_handle(|Handle { background, .. }| match background.shared.is_crowded() {
+                true => Some(End::TooManyParts),
+                false => background.end.get(),
+            });
         end.map_or(Ok(()), |end| Err(StorageError::Ended(end)))
     }
 
     /// Has a component fail, return with its data, or be replaced by an empty one, now.
     ///
     /// # Errors
-    /// There is no component, or piece of one, of this name.
+    /// There is no component, or piece of one, of this name, or it cannot change so.
     pub fn change(&mut self, component: &str, change: Change) -> Result<(), StorageError> {
-        let graph = |plan: &Plan| faults::found(&plan.graph, component);
-        let (node, piece) = self.machine.with_plan(graph).ok_or_else(|| StorageError::Unknown {
-            what: "component",
-            name: component.to_owned(),
-            known: self.machine.with_plan(|plan| {
-                plan.graph.nodes.iter().map(|n| n.path.clone()).collect::<Vec<_>>().join(", ")
-            }),
+        let unfit = |problem: Problem| {
+            let help = problem.help.map_or_else(String::new, |help| format!("; {help}"));
+            StorageError::CannotChange(problem.message + &help)
+        };
+        let (node, piece) = self.machine.with_handle(|Handle { plan, .. }| {
+            let found = faults::that_fails(&plan.graph, component, &Path::default()).map_err(unfit)?;
+            if change == Change::Replaced && !faults::is_replaceable(&plan.graph, found) {
+                let message =
+                    format!("`{component}` holds no data, so it cannot be replaced; have it return");
+                return Err(StorageError::CannotChange(message));
+            }
+            Ok(found)
         })?;
         let now = self.now;
         let fault = Fault { when: Moment::At(now), node, piece, change };
@@ -470,6 +350,6 @@ impl Storage {
 
     /// Returns the path of a component.
     pub fn path(&self, component: NodeId) -> &str {
-        self.machine.with_plan(|plan| &*plan.graph.nodes[component.index()].path)
+        self.machine.with_handle(|Handle { plan, .. }| &*plan.graph.nodes[component.index()].path)
     }
 }

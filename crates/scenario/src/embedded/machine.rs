@@ -1,0 +1,153 @@
+//! A simulation that owns all that its processes borrow: its components, the streams of its scenario, and the requests of a host.
+#![expect(clippy::too_many_arguments, clippy::future_not_send, reason = "what the macro makes of the fields")]
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+
+use headrace_kernel::{Sim, WorkerPool};
+use headrace_storage::{Arena, Edge, NodeContext, SimContext, Slots, Timeline};
+use headrace_units::Nanos;
+use headrace_work::{Block, Breakdown, NodeId, Request};
+use ouroboros::self_referencing;
+
+use super::Completion;
+use crate::plan::Plan;
+use crate::record::Record;
+use crate::run::background::{self, FaultsByCount, Hosts, Replication, RequestSource, Still, threads};
+
+/// A request that a host submits, on its way.
+#[derive(Clone, Copy)]
+pub struct Visit {
+    pub ticket: u64,
+    pub at: Nanos,
+    pub target: NodeId,
+    pub request: Request<Block>,
+}
+
+/// What a host and the simulation share.
+#[derive(Clone, Copy)]
+pub struct Handle<'m> {
+    pub plan: &'m Plan,
+    pub completions: &'m RefCell<VecDeque<Completion>>,
+    pub sim: &'m Sim<'m>,
+    pub arena: Arena<'m>,
+    pub visits: &'m WorkerPool<'m, Visit>,
+    pub background: &'m Replication<'m>,
+}
+
+/// A simulation that owns what it borrows.
+#[self_referencing]
+pub struct Machine {
+    plan: Plan,
+    completions: RefCell<VecDeque<Completion>>,
+    #[borrows(plan)]
+    #[not_covariant]
+    sim: Sim<'this>,
+    #[borrows(plan, sim)]
+    #[not_covariant]
+    shared: SimContext<'this>,
+    #[borrows(plan, shared)]
+    #[not_covariant]
+    contexts: Vec<NodeContext<'this>>,
+    #[borrows(plan)]
+    #[not_covariant]
+    slots: Slots<'this>,
+    #[borrows(plan, shared, contexts, slots)]
+    #[not_covariant]
+    arena: Arena<'this>,
+    #[borrows(plan, arena)]
+    #[not_covariant]
+    record: RefCell<Record<'this>>,
+    #[borrows(plan, sim, arena)]
+    #[not_covariant]
+    sources: Vec<RequestSource<'this>>,
+    #[borrows(plan, shared, arena, sources, record)]
+    #[not_covariant]
+    background: Replication<'this>,
+    #[borrows(sim, background)]
+    #[not_covariant]
+    hosts: Hosts<'this>,
+    #[borrows(plan, arena)]
+    #[not_covariant]
+    targets: Vec<Option<Edge<'this>>>,
+    #[borrows(sim, targets, completions)]
+    #[not_covariant]
+    visits: WorkerPool<'this, Visit>,
+    #[borrows(plan, completions, sim, arena, visits, background, hosts)]
+    #[not_covariant]
+    pub handle: Handle<'this>,
+}
+
+impl Machine {
+    /// Builds a system and starts its background load.
+    pub fn start(plan: Plan, seed: u64) -> Self {
+        MachineBuilder {
+            plan,
+            completions: RefCell::default(),
+            sim_builder: |_| Sim::new(),
+            shared_builder: |plan, sim| {
+                SimContext::new(sim, seed, Timeline::of_first(0))
+                    .with_threads(threads(&plan.streams))
+                    .limited_by(&|| false, plan.run().limits.parts)
+            },
+            contexts_builder: |plan, shared| NodeContext::of_all(&plan.graph, shared),
+            slots_builder: |plan| Slots::of(&plan.graph),
+            arena_builder: |plan, shared, contexts, slots| Arena::build(&plan.graph, shared, contexts, slots),
+            record_builder: |plan, arena| RefCell::new(Record::new(plan, *arena, u64::MAX, None)),
+            sources_builder: |plan, sim, arena| {
+                let source = |index| RequestSource::new(plan, index, (seed, false), *arena, sim);
+                (0..plan.streams.len()).map(source).collect()
+            },
+            background_builder: |plan, shared, arena, sources, record| Replication {
+                plan,
+                seed,
+                shared,
+                arena: *arena,
+                sources,
+                record,
+                end: Cell::new(None),
+                still: Still::new(u64::MAX),
+                counted: FaultsByCount::of(&plan.faults),
+            },
+            hosts_builder: |sim, background| {
+                Hosts::new(sim, move |(stream, thread)| background.host(stream, thread))
+            },
+            targets_builder: |plan, arena| {
+                let edge = |id| plan.graph.view(id).serves::<Block>().then(|| arena.edge_to(id));
+                plan.graph.ids().map(edge).collect()
+            },
+            visits_builder: |sim, targets, completions| {
+                WorkerPool::new(sim, move |visit| pay(sim, targets, completions, visit))
+            },
+            handle_builder: |plan, completions, sim, arena, visits, background, hosts| {
+                background::start(background, hosts);
+                Handle { plan, completions, sim, arena: *arena, visits, background }
+            },
+        }
+        .build()
+    }
+}
+
+/// Serves a request from its time to its answer.
+async fn pay<'m>(
+    sim: &'m Sim<'m>,
+    targets: &'m [Option<Edge<'m>>],
+    completions: &'m RefCell<VecDeque<Completion>>,
+    visit: Visit,
+) {
+    sim.until(visit.at).await;
+    // Requests come after everything that is due, as those of streams do.
+    if !sim.is_settled() {
+        sim.settled().await;
+    }
+    let mut breakdown = Breakdown::from(sim.now());
+    let edge = targets[visit.target.index()].as_ref().expect("only what serves blocks is a target");
+    edge.serve(&visit.request, &mut breakdown).await;
+    completions.borrow_mut().push_back(Completion {
+        ticket: visit.ticket,
+        at: sim.now(),
+        failed: breakdown.has_failed(),
+        breakdown,
+    });
+    sim.stop();
+}
