@@ -58,7 +58,7 @@ fn kernel() -> Vec<Figure> {
         in_turn(|| keep(raw::fork_join(sized(1_000_000))), || keep(kernel::fork_join(sized(1_000_000))));
     vec![
         ("raw_customers_per_cpu_s", "M/M/1 on a bare BinaryHeap, no statistics", 5e6 / raw),
-        ("mm1_customers_per_cpu_s", "M/M/1, each customer a job of a crew", 5e6 / mm1),
+        ("mm1_customers_per_cpu_s", "M/M/1, each customer a job of a worker pool", 5e6 / mm1),
         ("mm1_of_raw", "the second over the first", raw / mm1),
         ("raw_fork_join_jobs_per_cpu_s", "fork-join on a bare BinaryHeap, no statistics", 1e6 / raw_fork),
         ("fork_join_jobs_per_cpu_s", "fork-join over four disks", 1e6 / fork),

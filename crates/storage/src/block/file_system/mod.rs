@@ -98,12 +98,12 @@ pub struct FileSystem<'m> {
     syncing: Cell<u32>,
     written_back: Round<'m>,
     is_watched: Cell<bool>,
-    pools: OnceCell<Crews<'m>>,
+    pools: OnceCell<Pools<'m>>,
     counts: FileSystemCounts,
 }
 
 /// Workers beside the callers: for write-back, and for the periodic check whether it is due.
-struct Crews<'m> {
+struct Pools<'m> {
     writers: WorkerPool<'m, ()>,
     watch: WorkerPool<'m, ()>,
 }
@@ -293,7 +293,7 @@ impl<'m> Component<'m> for FileSystem<'m> {
     }
 
     fn begin(&'m self) {
-        self.pools.get_or_init(|| Crews {
+        self.pools.get_or_init(|| Pools {
             writers: WorkerPool::new(self.sim, move |()| self.work()),
             watch: WorkerPool::new(self.sim, move |()| self.look()),
         });
