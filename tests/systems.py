@@ -210,7 +210,29 @@ class Systems:
 
     def volume(self) -> str:
         name: str = self.one(self.array, self.array, self.device, self.listed)()
-        return name
+        return self.limiter(name) if self.chance(0.15) else name
+
+    def limiter(self, target: str) -> str:
+        """Return limits in front of a component, or in front of others in front of it."""
+        limits = self.maybe(0.6, operations=self.limit_of_operations, bytes=self.limit_of_bytes)
+        if not limits or self.chance(0.2):
+            limits["device"] = self.one("aws-gp2-100gib", "azure-premium-ssd-p20", {"like": "aws-gp3"})
+        limits |= self.maybe(0.2, initial=lambda: self.one("0 %", "50 %"), excess=lambda: "refuse")
+        name = self.add("q", {"type": "limiter", "to": target} | limits)
+        self.fallible.append(name)
+        return self.limiter(name) if self.chance(0.2) else name
+
+    def limit_of_operations(self) -> Json:
+        return {"rate": f"{self.number(10, 1e4)} /s"} | self.maybe(
+            0.5,
+            burst=lambda: self.one(0, 0.5, 100, 5e6),
+            peak=lambda: "20 /ms",
+            unit=lambda: self.one("4 KiB", "256 KiB"),
+        )
+
+    def limit_of_bytes(self) -> Json:
+        bursts = ("0 B", "1 MiB", "100 GB")
+        return {"rate": self.rate(1)} | self.maybe(0.5, burst=lambda: self.one(*bursts), peak=lambda: "2 GB/s")
 
     def file_system(self) -> str:
         plain = {"type": "file_system", "of": self.volume(), "memory": self.one("1 MiB", "64 MiB", "1 GB")}

@@ -68,6 +68,20 @@ impl Mg1 {
         (idle * class.cdf(t) + waited).clamp(0.0, 1.0)
     }
 
+    /// E\[(response − t)⁺\] for a customer whose service is drawn from `class`: by inversion of E\[R\]/s − (1 − R*(s))/s², where R* is the
+    /// transform of the response. It is the mean wait for the tokens of a bucket that saves those of a time `t` (Berger 1991).
+    pub fn mean_beyond(&self, class: &Distribution, t: f64) -> f64 {
+        let mean = self.mean_wait() + class.mean();
+        if t <= 0.0 {
+            return mean - t;
+        }
+        let response = |s| {
+            let all = s / (s - self.rate + self.rate * self.service.transform(s));
+            (1.0 - self.utilisation()) * all * class.transform(s)
+        };
+        euler::invert(|s| mean / s - (1.0 - response(s)) / (s * s), t).clamp(0.0, mean)
+    }
+
     /// P(response ≤ t).
     pub fn response_cdf(&self, t: f64) -> f64 {
         self.class_cdf(&self.service, t)
@@ -121,6 +135,19 @@ mod tests {
                 queue.response_cdf(t)
             );
         }
+    }
+
+    /// M/M/1: the response is exponential, so what exceeds t is that too. M/D/1 at t = 0 is the mean itself.
+    #[test]
+    fn what_exceeds_a_time_is_the_tail_of_the_response() {
+        let queue = Mg1::new(0.8, Distribution::exponential(1.0)).unwrap();
+        for t in [0.0, 0.5, 5.0, 20.0] {
+            let (found, exact) = (queue.mean_beyond(queue.service(), t), 5.0 * libm::exp(-t / 5.0));
+            assert!((found - exact).abs() < 1e-6, "{t}: {found} for {exact}");
+        }
+        let regular = Mg1::new(0.08, Distribution::Fixed(10.0)).unwrap();
+        assert!((regular.mean_beyond(regular.service(), 1e-6) - regular.mean_response()).abs() < 1e-3);
+        assert!(regular.mean_beyond(regular.service(), 1e5) < 1e-5);
     }
 
     #[test]

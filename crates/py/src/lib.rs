@@ -18,6 +18,7 @@ use headrace_scenario::solve::Solved;
 use headrace_scenario::{catalog, devices, drives, results, scenario_schema};
 use headrace_storage::disk::DiskNumbers;
 use headrace_storage::disk::layout::LayoutSpec;
+use headrace_storage::limiter::VolumeNumbers;
 use headrace_storage::ssd::SsdNumbers;
 use headrace_trace::{TraceError, TraceFormat};
 use pyo3::create_exception;
@@ -156,10 +157,14 @@ mod _core {
     #[pyfunction]
     fn device_numbers(name: &str, beside: &str) -> PyResult<Option<String>> {
         let beside = Path::new(beside);
-        let numbers = if catalog::is_ssd(name, beside) {
-            drives::device(name, beside).map(|read| read.map(|numbers: SsdNumbers| json(&numbers)))
-        } else {
-            drives::device(name, beside).map(|read| read.map(|numbers: DiskNumbers| json(&numbers)))
+        let numbers = match catalog::kind(name, beside) {
+            Some("ssd") => {
+                drives::device(name, beside).map(|read| read.map(|numbers: SsdNumbers| json(&numbers)))
+            }
+            Some("limiter") => {
+                drives::device(name, beside).map(|read| read.map(|numbers: VolumeNumbers| json(&numbers)))
+            }
+            _ => drives::device(name, beside).map(|read| read.map(|numbers: DiskNumbers| json(&numbers))),
         };
         numbers.transpose().map_err(|problems| refused(&problems))
     }

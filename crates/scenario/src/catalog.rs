@@ -3,13 +3,22 @@
 use std::path::{Path, PathBuf};
 
 use headrace_storage::disk::{DiskNumbers, VariedDevice};
+use headrace_storage::limiter::VolumeNumbers;
 use headrace_storage::ssd::SsdNumbers;
 use schemars::JsonSchema;
 
 use crate::document::{Problems, Tree};
 
 /// Every file of `catalog/`, by its name. The one list to extend when a device is added.
-const FILES: [(&str, &str); 17] = [
+const FILES: [(&str, &str); 25] = [
+    ("aws-gp2-100gib", include_str!("../../../catalog/aws-gp2-100gib.yaml")),
+    ("aws-gp2-500gib", include_str!("../../../catalog/aws-gp2-500gib.yaml")),
+    ("aws-gp3", include_str!("../../../catalog/aws-gp3.yaml")),
+    ("aws-io2-16000", include_str!("../../../catalog/aws-io2-16000.yaml")),
+    ("azure-premium-ssd-p10", include_str!("../../../catalog/azure-premium-ssd-p10.yaml")),
+    ("azure-premium-ssd-p20", include_str!("../../../catalog/azure-premium-ssd-p20.yaml")),
+    ("azure-premium-ssd-p30", include_str!("../../../catalog/azure-premium-ssd-p30.yaml")),
+    ("azure-premium-ssd-v2", include_str!("../../../catalog/azure-premium-ssd-v2.yaml")),
     ("hp-c2247a", include_str!("../../../catalog/hp-c2247a.yaml")),
     ("hp-c3323a", include_str!("../../../catalog/hp-c3323a.yaml")),
     ("intel-s4610-480gb", include_str!("../../../catalog/intel-s4610-480gb.yaml")),
@@ -106,23 +115,24 @@ pub enum DeviceFile {
     Disk(Box<DiskNumbers>),
     /// The parameters of a solid-state drive.
     Ssd(Box<SsdNumbers>),
+    /// The limits of a volume type.
+    Volume(Box<VolumeNumbers>),
     /// Differences from another device.
     Varied(VariedDevice),
 }
 
-/// Returns true if the device of this name is a solid-state drive.
-pub fn is_ssd(name: &str, beside: &Path) -> bool {
-    kind(name, beside) == Some("ssd")
-}
-
 /// The kind of the component that the device of this name is for, where its file tells, or that of the device that it is like: `ssd` by
-/// its `flash`, `disk` by its `rotation`.
+/// its `flash`, `limiter` by its `operations` or `bytes`, `disk` by its `rotation`.
 pub fn kind(name: &str, beside: &Path) -> Option<&'static str> {
     let file = |name: &str| Some(written(name, beside)?.ok()?.root.to_json());
     let own = file(name)?;
     let base = own["like"].as_str().and_then(file).unwrap_or_default();
     let has = |field: &str| !own[field].is_null() || !base[field].is_null();
-    if has("flash") { Some("ssd") } else { has("rotation").then_some("disk") }
+    match () {
+        () if has("flash") => Some("ssd"),
+        () if has("operations") || has("bytes") => Some("limiter"),
+        () => has("rotation").then_some("disk"),
+    }
 }
 
 /// The document of the device of this name, as it is written. `None` where there is no such device.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use headrace_storage::disk::{DiskNumbers, Mechanism, Positioning};
+use headrace_storage::limiter::VolumeNumbers;
 use headrace_storage::ssd::SsdNumbers;
 use headrace_work::Op;
 use serde::Serialize;
@@ -33,10 +34,10 @@ pub struct Device {
     pub seek_read: Vec<(f64, f64)>,
     /// Seek time of writes by distance: (cylinders, ms).
     pub seek_write: Vec<(f64, f64)>,
-    /// Mean service of a random 4 KiB read, in ms, without waiting.
-    pub random_read_ms: f64,
+    /// Mean service of a random 4 KiB read, in ms, without waiting; `None` for a volume type, which has limits alone.
+    pub random_read_ms: Option<f64>,
     /// Mean service of a random 4 KiB write, in ms, without waiting.
-    pub random_write_ms: f64,
+    pub random_write_ms: Option<f64>,
 }
 
 /// A number of a device.
@@ -55,10 +56,11 @@ pub struct Number {
 /// # Errors
 /// Errors in its file.
 pub fn device(name: &str, beside: &Path) -> Option<Result<Device, Problems>> {
-    if catalog::is_ssd(name, beside) {
-        return Some(drives::device(name, beside)?.and_then(|ssd| of_ssd(name, ssd)));
-    }
-    Some(drives::device(name, beside)?.and_then(|disk| of_disk(name, disk)))
+    Some(match catalog::kind(name, beside) {
+        Some("ssd") => drives::device(name, beside)?.and_then(|ssd| of_ssd(name, ssd)),
+        Some("limiter") => drives::device(name, beside)?.and_then(|volume| of_volume(name, volume)),
+        _ => drives::device(name, beside)?.and_then(|disk| of_disk(name, disk)),
+    })
 }
 
 fn of_disk(name: &str, numbers: DiskNumbers) -> Result<Device, Problems> {
@@ -68,7 +70,7 @@ fn of_disk(name: &str, numbers: DiskNumbers) -> Result<Device, Problems> {
     let shares = || (0..POINTS).map(|i| i as f64 / (POINTS - 1) as f64);
     // Seek curves bend most near zero, so their points lie denser there.
     let seek = |op| shares().map(|x| (x * x * cylinders, mechanism.seek_ms(op, x * x))).collect();
-    let random = |op| mechanism.service_distribution(op, SMALL).mean();
+    let random = |op| Some(mechanism.service_distribution(op, SMALL).mean());
     Ok(Device {
         zone_rates: shares().map(|u| (u, mechanism.media_rate(u) / 1e6)).collect(),
         seek_read: seek(Op::Read),
@@ -79,14 +81,18 @@ fn of_disk(name: &str, numbers: DiskNumbers) -> Result<Device, Problems> {
 
 fn of_ssd(name: &str, numbers: SsdNumbers) -> Result<Device, Problems> {
     let numbers = drives::sound(numbers, name)?;
-    Ok(described(name, &numbers, |op| numbers.alone(op, SMALL).ms()))
+    Ok(described(name, &numbers, |op| Some(numbers.alone(op, SMALL).ms())))
+}
+
+fn of_volume(name: &str, numbers: VolumeNumbers) -> Result<Device, Problems> {
+    Ok(described(name, &drives::sound(numbers, name)?, |_| None))
 }
 
 /// What every device has; `random` is the mean service of a small random request, in ms.
 fn described<D: headrace_storage::Device + Serialize>(
     name: &str,
     device: &D,
-    random: impl Fn(Op) -> f64,
+    random: impl Fn(Op) -> Option<f64>,
 ) -> Device {
     Device {
         name: name.to_owned(),
@@ -106,7 +112,8 @@ fn told(document: &serde_json::Value, origins: Vec<(String, Option<String>)>) ->
     let numbers = origins.into_iter().map(|(field, origin)| {
         let node = field.split('.').fold(document, |node, step| &node[step]);
         let value = if node.is_object() { &node["value"] } else { node };
-        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let value =
+            value.as_str().map_or_else(|| value.to_string().trim_end_matches(".0").to_owned(), str::to_owned);
         Number { field, value, origin: origin.unwrap_or_else(|| "not told".to_owned()) }
     });
     numbers.collect()

@@ -40,10 +40,11 @@ pub fn sound<D: Device>(device: D, file: &str) -> Result<D, Problems> {
 #[cfg(test)]
 mod tests {
     use headrace_storage::disk::DiskNumbers;
+    use headrace_storage::limiter::VolumeNumbers;
     use headrace_storage::ssd::SsdNumbers;
 
     use super::*;
-    use crate::catalog::{is_ssd, names};
+    use crate::catalog::{kind, names};
 
     fn has_origins<D: Device + DeserializeOwned + JsonSchema>(name: &str) {
         let device: D = device(name, Path::new("")).unwrap().unwrap();
@@ -56,10 +57,10 @@ mod tests {
     #[test]
     fn every_number_has_an_origin_and_makes_sense() {
         for name in names() {
-            if is_ssd(name, Path::new("")) {
-                has_origins::<SsdNumbers>(name);
-            } else {
-                has_origins::<DiskNumbers>(name);
+            match kind(name, Path::new("")) {
+                Some("ssd") => has_origins::<SsdNumbers>(name),
+                Some("limiter") => has_origins::<VolumeNumbers>(name),
+                _ => has_origins::<DiskNumbers>(name),
             }
         }
     }

@@ -9,6 +9,7 @@ use std::path::{Path as FilePath, PathBuf};
 
 use headrace_kernel::RngStream;
 use headrace_storage::disk::DiskNumbers;
+use headrace_storage::limiter::VolumeNumbers;
 use headrace_storage::ssd::SsdNumbers;
 use headrace_storage::{Device, DeviceCatalogue, DeviceLookup, Graph, LoweringError, WantedRoute, lower};
 use headrace_units::Nanos;
@@ -144,8 +145,10 @@ impl DeviceCatalogue for KnownDevices {
         let other = catalog::kind(name, &self.folder).filter(|other| *other != kind);
         match (other, kind) {
             (Some("ssd"), _) => DeviceLookup::Other(("ssd", "solid-state drive")),
+            (Some("limiter"), _) => DeviceLookup::Other(("limiter", "volume type")),
             (Some(other), _) => DeviceLookup::Other((other, "disk")),
             (None, "ssd") => self.found(name, drives::device::<SsdNumbers>(name, &self.folder)),
+            (None, "limiter") => self.found(name, drives::device::<VolumeNumbers>(name, &self.folder)),
             (None, _) => self.found(name, drives::device::<DiskNumbers>(name, &self.folder)),
         }
     }

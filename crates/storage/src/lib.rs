@@ -12,7 +12,7 @@ pub use self::acquisition::event_work::Trigger;
 pub use self::archive::archive::{Archive, ArchivePlan};
 pub use self::archive::fact::Fact;
 pub use self::archive::file_work::CartridgeSession;
-pub use self::block::{array, controller, disk, file_system, ssd};
+pub use self::block::{array, controller, disk, file_system, limiter, ssd};
 pub use self::core::arena::{Arena, Slots};
 pub use self::core::component::{Component, InOrder, Plan, Spec, Theory};
 pub use self::core::context::{Edge, Flow, NodeContext, SimContext};
@@ -86,6 +86,11 @@ kinds::components! { $
             Controller [Block] = controller::{ControllerSpec, ControllerSpec, Controller},
             /// Several devices that act as one.
             Array [Block InOrder] = array::{ArraySpec, ArrayPlan, Array},
+            /// Limits of operations and bytes in front of another component.
+            Limiter [Block InOrder] = limiter::{LimiterSpec, LimiterPlan, Limiter},
+            ;
+            /// A token bucket of a limiter.
+            Bucket [] = bucket::{BucketPlan, Bucket},
         }
 
         /// What carries requests and their data.

@@ -38,12 +38,15 @@ def numbers(name: str, beside: str | Path = ".") -> Json:
 
 
 def kind(name: str, beside: str | Path = ".") -> str:
-    """Return the type of component that a device is: `ssd` or `disk`. Raises `ScenarioError` as `device` does.
+    """Return the type of component that a device is: `ssd`, `disk`, `limiter`. Raises `ScenarioError` as `device` does.
 
-    >>> kind("samsung-pm883-480gb"), kind("seagate-st3500630ns")
-    ('ssd', 'disk')
+    >>> kind("samsung-pm883-480gb"), kind("seagate-st3500630ns"), kind("aws-gp3")
+    ('ssd', 'disk', 'limiter')
     """
-    return "ssd" if "flash" in numbers(name, beside) else "disk"
+    found = numbers(name, beside)
+    if "flash" in found:
+        return "ssd"
+    return "limiter" if found.keys() & {"operations", "bytes"} else "disk"
 
 
 def device(name: str, beside: str | Path = ".") -> Json:

@@ -38,7 +38,9 @@ def _devices(kind: str, names: tuple[str, ...], folder: str) -> list[str]:
 
 
 def _is_valid(kind: str, name: str, folder: str) -> bool:
-    system = {"a": {"type": kind, "device": name}}
+    system = {"a": {"type": kind, "device": name}, "b": {"type": "station", "service": "1 ms"}}
+    if kind == "limiter":
+        system["a"]["to"] = "b"
     stream = {"to": "a", "arrivals": {"poisson": "1 /s"}}
     try:
         Scenario(json.dumps({"system": system, "workload": {"b": stream}}), f"{folder}/one.yaml").check()

@@ -39,12 +39,16 @@ def _curves(found: Json) -> list[Block]:
 
 def catalogue(found: list[Json]) -> Table:
     """Return devices, one a row."""
-    rows = [(one["name"], one["title"], f"{one['random_read_ms']:.2f}") for one in found]
+    times = ["" if one["random_read_ms"] is None else f"{one['random_read_ms']:.2f}" for one in found]
+    rows = [(one["name"], one["title"], time) for one, time in zip(found, times, strict=True)]
     return Table(("device", "is", "random 4 KiB read, ms"), rows, words=("device", "is"))
 
 
 def in_a_sentence(found: Json) -> str:
-    """Return what a device is and how long it takes."""
+    """Return what a device is and how long it takes, or what it limits."""
     reads, writes = found["random_read_ms"], found["random_write_ms"]
+    if reads is None:
+        limits = [f"{one['field'].replace('.', ' ')} {one['value']}" for one in found["numbers"]]
+        return f"{found['title']}: {', '.join(limits)}."
     times = f"a random 4 KiB read takes {format_time(reads)}, a write {format_time(writes)}"
     return f"{found['title']}: {times}, without cache or queue."

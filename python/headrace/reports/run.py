@@ -99,14 +99,14 @@ def series(found: Json) -> list[Chart]:
     if found["objectives"]:
         heading = "Requests in time, over time"
         charts.append(Chart(lambda: _charts().in_time_series(found), "in_time_series", heading=heading))
-    charts += [_level(found, part["path"]) for part in found["components"] if part["kind"] == "disk_pool"]
+    charts += [_level(found, part["path"]) for part in found["components"] if part["kind"] in {"disk_pool", "bucket"}]
     libraries = [(at, part) for at, part in enumerate(found["components"]) if part["kind"] == "tape_library"]
     charts += [_drives(found, at, part["path"]) for at, part in libraries]
     return [replace(chart, on=Medium.PAGE) for chart in charts]
 
 
 def _level(found: Json, pool: str) -> Chart:
-    """Return the level of a disk pool, above its purges if there were any."""
+    """Return the level of a disk pool, above its purges if there were any, or that of the tokens of a limit."""
     name, title = f"fill_series_{_dotted(pool)}", f"Level of {pool} over time"
     if not any(map(purges, found["series"])):
         return Chart(lambda: _charts().level(found, pool), name, heading=title)

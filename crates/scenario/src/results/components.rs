@@ -85,7 +85,8 @@ pub struct ComponentResults {
     /// `waiting_for_ports` (requests, on average: times the hours, job-hours lost), `held_back_share`; of its network:
     /// `inward_busy`, `outward_busy`; of its disk pool: `fill`, `waiting_for_space`; of its tape library: `mounts`,
     /// `mounts_per_access`, `most_drives_busy`, `bytes_read`, `bytes_written`, `paths_busy` (drive groups, on average),
-    /// `passed_through` (mounts in a drive of another group), `back_hitches` (stops of starved drives).
+    /// `passed_through` (mounts in a drive of another group), `back_hitches` (stops of starved drives); of a limiter: `refused` requests, and
+    /// of each of its buckets `fill`.
     pub meters: BTreeMap<&'static str, Option<f64>>,
 }
 

@@ -108,7 +108,7 @@ pub struct PointResults {
     /// Utilisation, by component.
     #[schemars(extend("x-unit" = "list of 0 to 1"))]
     pub utilisation: Vec<f64>,
-    /// Fill level of disk pools as a share of their capacity, by path.
+    /// Fill level of disk pools as a share of their capacity, and of the buckets of limiters as a share of their burst, by path.
     pub fill: BTreeMap<String, f64>,
     /// Number of marked occurrences by `component.what`, if any: `archive.purges`.
     pub marked: BTreeMap<String, u64>,

@@ -63,6 +63,8 @@ pub struct Asked {
     pub arrivals_cv2: f64,
     /// The visits of each rank and their distributions; the smallest rank is served first.
     pub ranks: Vec<(u32, f64, Distribution)>,
+    /// Work that the queue has done ahead when it is idle, in ms.
+    pub ahead_ms: f64,
 }
 
 impl Asked {
@@ -298,7 +300,9 @@ fn asked(at: (NodeId, Option<&str>), priority: u8, demands: &[Demand]) -> Option
         .iter()
         .map(|(order, demand)| (rank(*order), demand.visits, demand.distribution.clone()))
         .collect();
-    Some(Asked { visits, distribution, parallelism: sum(Demand::work_ms) / path, arrivals_cv2, ranks })
+    let ahead_ms = here.iter().map(|(_, demand)| demand.ahead_ms).fold(0.0, f64::max);
+    let parallelism = sum(Demand::work_ms) / path;
+    Some(Asked { visits, distribution, parallelism, arrivals_cv2, ranks, ahead_ms })
 }
 
 /// Every component works when the run begins: formulas know the system before its first fault alone.

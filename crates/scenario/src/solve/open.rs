@@ -141,12 +141,31 @@ fn response(network: &QueueNetwork, stream: usize, rates: &[f64], waits: &[Vec<O
     let mut response = network.delays_ms(stream);
     for (queue, waits) in network.queues.iter().zip(waits) {
         let Some(asked) = &queue.asked[stream] else { continue };
-        response += asked.path_ms() + asked.visits / asked.parallelism * waits[stream]?;
+        response += match asked.ahead_ms > 0.0 {
+            true => asked.visits / asked.parallelism * beyond(queue, rates, asked)? + asked.path_ms(),
+            false => asked.path_ms() + asked.visits / asked.parallelism * waits[stream]?,
+        };
     }
     for (times, branches, part) in network.joins(stream) {
         response += times * join(network, stream, rates, branches, part)?;
     }
     Some(response)
+}
+
+/// Returns the mean of what exceeds the work done ahead of a visit's response, in ms; `None` if the queue has no steady state.
+fn beyond(queue: &ServiceQueue, rates: &[f64], asked: &Asked) -> Option<f64> {
+    Some(one_queue(queue, rates)?.mean_beyond(&asked.distribution, asked.ahead_ms))
+}
+
+/// Returns a queue with one server under these rates of the streams, per ms; `None` if it has no steady state.
+fn one_queue(queue: &ServiceQueue, rates: &[f64]) -> Option<Mg1> {
+    let visits = |(rate, asked): (&f64, &Option<Asked>)| {
+        asked.as_ref().map(|asked| (rate * asked.visits, asked.distribution.clone()))
+    };
+    let arrivals: Vec<(f64, Distribution)> = rates.iter().zip(&queue.asked).filter_map(visits).collect();
+    let all: f64 = arrivals.iter().map(|(rate, _)| rate).sum();
+    let shares = arrivals.into_iter().map(|(rate, distribution)| (rate / all, distribution));
+    Mg1::new(all, Distribution::mixed(shares.collect()))
 }
 
 /// Returns the time that waiting for the last of several parts adds to the response of the largest part.
@@ -158,19 +177,7 @@ fn join(
     part: &Distribution,
 ) -> Option<f64> {
     let mut split = network.queues.iter().filter(|queue| queue.splits(stream));
-    let disk = split.next()?;
-    let arrivals: Vec<(f64, Distribution)> = rates
-        .iter()
-        .zip(&disk.asked)
-        .filter_map(|(rate, asked)| {
-            asked.as_ref().map(|asked| (rate * asked.visits, asked.distribution.clone()))
-        })
-        .collect();
-    let all: f64 = arrivals.iter().map(|(rate, _)| rate).sum();
-    let distribution = Distribution::mixed(
-        arrivals.into_iter().map(|(rate, distribution)| (rate / all, distribution)).collect(),
-    );
-    let queue = Mg1::new(all, distribution)?;
+    let queue = one_queue(split.next()?, rates)?;
     let (_, mean, _) = approximation(&queue, branches, part.is_exponential());
     Some((mean - queue.mean_response()).max(0.0))
 }

@@ -18,7 +18,7 @@ parts:
 ";
 
 /// Systems of block storage; streams are sent to `t`, from `s` where there is a server. What may fail stands behind each.
-const BLOCKS: [(&str, &str); 14] = [
+const BLOCKS: [(&str, &str); 15] = [
     (
         "t: {type: disk, device: {like: seagate-st18000nm000j, capacity: 900 TB}, positioning: mechanical}",
         "t",
@@ -46,6 +46,10 @@ const BLOCKS: [(&str, &str); 14] = [
     (
         "d: {type: station, servers: 1, service: 1 ns, capacity: 900 TB}\n  t: {type: file_system, of: d, memory: 1 TB}",
         "d",
+    ),
+    (
+        "d: {type: station, servers: 1000, service: 1 ns, capacity: 900 TB}\n  l: {type: limiter, to: d, bytes: {rate: 1 B/s, burst: 0 B}}\n  t: {type: limiter, to: l, device: aws-gp2-100gib, excess: refuse}",
+        "l",
     ),
     (
         "w: {type: link, rate: 1000 TB/s}\n  l: {type: fc_loop, rate: 1 Gb/s}\n  t: {type: array, level: raid1, of: cached, disks: 2, via: [w, l]}",

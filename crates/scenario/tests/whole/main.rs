@@ -12,6 +12,7 @@ mod extended;
 mod faults;
 mod file_system;
 mod laws;
+mod limits;
 mod loops;
 #[path = "../../../storage/tests/whole/near.rs"]
 mod near;

@@ -204,6 +204,9 @@ pub struct Demand {
 }
 
 /// How requests are served at a node.
+    /// Work that the queue has done ahead when it is idle, in ms: a visit waits for what exceeds it of its response. That of a token bucket;
+    /// 0 for servers.
+    pub ahead_ms: f64,
 #[derive(Clone, Debug, PartialEq)]
 pub enum ServiceKind {
     /// By this number of servers with one queue.
@@ -264,6 +267,7 @@ impl Demand {
         }
     }
 
+            ahead_ms: 0.0,
     /// The work that one request brings the node, in ms.
     pub fn work_ms(&self) -> f64 {
         self.visits * self.distribution.mean()

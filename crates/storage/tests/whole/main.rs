@@ -10,6 +10,7 @@ mod fabric;
 mod faults;
 mod fc_loop;
 mod graphs;
+mod limiter;
 mod near;
 mod ssd;
 mod zoned_disk;

@@ -1,0 +1,162 @@
+//! A token bucket: it fills at a rate up to its size, and whoever takes tokens that are not there yet waits for them.
+//!
+//! What is missing in the bucket is the work of a queue whose server works at the rate: the bucket is not full exactly while that server is
+//! busy, so its utilisation is proportional to the load, and a request waits only where that work exceeds the bucket's size (Berger,
+//! "Performance analysis of a rate-control throttle where tokens and jobs queue", IEEE JSAC 9(2), 1991).
+
+use std::cell::Cell;
+
+use headrace_analytic::Distribution;
+use headrace_units::Nanos;
+use headrace_work::{Block, Op};
+
+use crate::core::component::{Component, Plan, Theory};
+use crate::core::context::{Edge, NodeContext};
+use crate::core::graph::View;
+use crate::core::meter::{Activity, Meter, by_hosts};
+use crate::core::theory::{Demand, Features, Load, ServiceKind};
+
+/// What a token stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Token {
+    /// A byte of data; a discard has none.
+    Byte,
+    /// An operation; a request larger than this number of bytes counts as one for each part of that size.
+    Operation(u64),
+}
+
+/// A token bucket whose numbers are known.
+#[derive(Clone, Debug)]
+pub struct BucketPlan {
+    pub(crate) of: Token,
+    /// Tokens per second.
+    pub(crate) rate: f64,
+    /// The most tokens that are saved.
+    pub(crate) size: f64,
+    /// Tokens at the start of the run.
+    pub(crate) initial: f64,
+}
+
+impl BucketPlan {
+    /// Returns the number of tokens that a request takes.
+    pub(crate) fn tokens(&self, op: Op, bytes: u64) -> f64 {
+        match (self.of, op) {
+            (Token::Byte, Op::Discard) => 0.0,
+            (Token::Byte, _) => bytes as f64,
+            (Token::Operation(_), Op::Discard) => 1.0,
+            (Token::Operation(most), _) => bytes.div_ceil(most).max(1) as f64,
+        }
+    }
+
+    /// Returns the time in which this number of tokens comes, in whole ns rounded up; a thousandth of one is an error of rounding.
+    fn time_for(&self, tokens: f64) -> Nanos {
+        Nanos::from_ns(libm::ceil(tokens / self.rate * 1e9 - 1e-3))
+    }
+}
+
+impl Theory for BucketPlan {
+    fn features(&self) -> Features {
+        Features { addressed: false, ..Features::default() }
+    }
+
+    /// The work of the queue that a bucket is. It counts as served by it, so a delay takes that back: a request only waits.
+    fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
+        let time =
+            load.mixed(|op, bytes| Ok(Distribution::Fixed(self.tokens(op, bytes) / self.rate * 1e3)))?;
+        if time.mean() == 0.0 {
+            return Ok(Vec::new());
+        }
+        let ahead_ms = self.size / self.rate * 1e3;
+        let saved = Demand::one(view.id(), ServiceKind::Delay, Distribution::Fixed(-time.mean()));
+        let work = Demand { ahead_ms, ..Demand::one(view.id(), ServiceKind::SINGLE, time) };
+        Ok(if ahead_ms > 0.0 { vec![work, saved] } else { vec![work] })
+    }
+
+    fn scales(&self, _: View, _: &Load) -> bool {
+        true
+    }
+}
+
+/// What is in a bucket.
+#[derive(Clone, Copy)]
+struct Content {
+    tokens: f64,
+    at: Nanos,
+    /// The most tokens that are kept: more than its size while the first in line wants more.
+    most: f64,
+    /// The time for which it was not full.
+    busy: Nanos,
+    /// The area under its level, as the time for which it would have been full.
+    full: f64,
+}
+
+/// A token bucket in a simulation.
+pub struct Bucket<'m> {
+    plan: &'m BucketPlan,
+    content: Cell<Content>,
+    taken: Cell<(u64, f64)>,
+}
+
+impl Plan for BucketPlan {
+    type Component<'m> = Bucket<'m>;
+
+    fn build<'m>(&'m self, _: &'m NodeContext<'m>, _: &'m [Edge<'m>]) -> Bucket<'m> {
+        let (at, busy) = (Nanos::ZERO, Nanos::ZERO);
+        let content = Content { tokens: self.initial, at, most: self.size, busy, full: 0.0 };
+        Bucket { plan: self, content: Cell::new(content), taken: Cell::default() }
+    }
+}
+
+impl Bucket<'_> {
+    /// Returns what is in it at `now`.
+    fn content(&self, now: Nanos) -> Content {
+        let Content { tokens, at, most, busy, full } = self.content.get();
+        let span = now - at;
+        let filling = span.min(self.plan.time_for(most - tokens));
+        let later = (tokens + self.plan.rate * span.secs()).min(most);
+        let share = ((tokens + later) / 2.0 / self.plan.size).min(1.0);
+        let full = full + share * filling.ns() + (span - filling).ns();
+        Content { tokens: later, at: now, most, busy: busy + filling, full }
+    }
+
+    /// Returns when a request that is the first in line at `now` has its tokens.
+    pub(crate) fn ready(&self, now: Nanos, request: Block) -> Nanos {
+        let missing = self.plan.tokens(request.op, request.bytes) - self.content(now).tokens;
+        if missing > 0.0 { now + self.plan.time_for(missing) } else { now }
+    }
+
+    /// A request is the first in line from `now` on: as many tokens as it takes are kept for it.
+    pub(crate) fn begin(&self, now: Nanos, request: Block) {
+        let most = self.plan.tokens(request.op, request.bytes).max(self.plan.size);
+        self.content.set(Content { most, ..self.content(now) });
+    }
+
+    /// It takes its tokens.
+    pub(crate) fn take(&self, now: Nanos, request: Block) {
+        let (content, wants) = (self.content(now), self.plan.tokens(request.op, request.bytes));
+        let tokens = (content.tokens - wants).clamp(0.0, self.plan.size);
+        self.content.set(Content { tokens, most: self.plan.size, ..content });
+        let (requests, tokens) = self.taken.get();
+        self.taken.set((requests + 1, tokens + wants));
+    }
+}
+
+impl<'m> Component<'m> for Bucket<'m> {
+    fn activity(&self, now: Nanos) -> Option<Activity> {
+        let (requests, tokens) = self.taken.get();
+        Some(Activity {
+            servers: 1,
+            busy: by_hosts(u128::from(self.content(now).busy.0)),
+            visits: requests,
+            served: requests,
+            service: (tokens / self.plan.rate * 1e9) as u128,
+            ..Activity::default()
+        })
+    }
+
+    fn meters(&self, now: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
+        if self.plan.size > 0.0 {
+            put("fill", Meter::Fill(self.content(now).full as u64, now.0));
+        }
+    }
+}
