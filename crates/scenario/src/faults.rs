@@ -1,4 +1,4 @@
-//! Faults: components that fail during a run, return or are replaced.
+//! Faults: components that fail during a run, return or are replaced, or are slow for a while.
 
 use headrace_storage::{Change, Graph, PathTransfer};
 use headrace_units::Nanos;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::document::{Path, Problem};
 
-/// A component that fails during the run.
+/// A component that fails during the run, or is slow for a part of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FaultSpec {
@@ -16,13 +16,25 @@ pub struct FaultSpec {
     /// library (`library/drive[3]`, `library/arm[0]`), or a volume of a disk pool (`pool/volume[5]`).
     pub component: String,
     /// When it fails. It stops answering, and requests in it are lost. A drive, an arm or a volume finishes what it does.
-    pub fails: Moment,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fails: Option<Moment>,
     /// When it works again with its data intact. An array then writes what it missed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub returns: Option<Moment>,
     /// When an empty replacement takes its place. An array then rebuilds its data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaced: Option<Moment>,
+    /// How many times as long as usual it takes for whatever it begins while it is slow, without failing: the service of a station, a disk or a
+    /// link, the flash and the latency of a solid-state drive, the wire of a port. Its users do not know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1.01, max = 10_000.0))]
+    pub slow: Option<f64>,
+    /// When it becomes slow. Default: at the beginning of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Moment>,
+    /// When it takes its usual time again. Default: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Moment>,
 }
 
 /// When something happens.
@@ -79,9 +91,20 @@ impl std::fmt::Display for Moment {
 impl FaultSpec {
     /// The events of the fault, each with its verb.
     pub fn moments(&self) -> Vec<(&'static str, Moment)> {
-        let later = [("returns", self.returns), ("is replaced", self.replaced)];
-        let later = later.into_iter().filter_map(|(event, moment)| Some((event, moment?)));
-        [("fails", self.fails)].into_iter().chain(later).collect()
+        let slow = self.slow.map(|_| self.slow_from());
+        let all = [
+            ("fails", self.fails),
+            ("returns", self.returns),
+            ("is replaced", self.replaced),
+            ("is slow", slow),
+            ("takes its usual time again", self.until),
+        ];
+        all.into_iter().filter_map(|(event, moment)| Some((event, moment?))).collect()
+    }
+
+    /// When it becomes slow.
+    fn slow_from(&self) -> Moment {
+        self.from.unwrap_or(Moment::At(Nanos::ZERO))
     }
 }
 
@@ -125,8 +148,72 @@ pub fn is_replaceable(graph: &Graph, (node, piece): (NodeId, Option<u32>)) -> bo
     piece.is_none() && graph.view(node).capacity().0 > 0
 }
 
+/// Returns an error unless a component can take longer than usual.
+pub fn can_be_slow(graph: &Graph, (node, piece): (NodeId, Option<u32>), path: &Path) -> Result<(), Problem> {
+    if piece.is_none() && graph.view(node).features().can_be_slow {
+        return Ok(());
+    }
+    let message = format!("`{}` has no times of its own that could be longer", graph.view(node).path());
+    let help = "name a station, a solid-state drive, a link, a port, or a disk whose `positioning` is not `mechanical`";
+    Err(Problem::at(path.clone(), message).help(help))
+}
+
 fn of_one(spec: &FaultSpec, graph: &Graph, path: &Path) -> Result<Vec<Fault>, Problem> {
     let (node, piece) = that_fails(graph, &spec.component, &path.key("component"))?;
+    match (spec.slow, spec.fails) {
+        (Some(times), None) => of_slow(spec, times, graph, (node, piece), path),
+        (None, Some(fails)) => of_failure(spec, fails, graph, (node, piece), path),
+        (Some(_), Some(_)) => {
+            let problem = Problem::at(path.key("slow"), "what has failed is not slow");
+            Err(problem.help("write a fault that `fails` and another that is `slow`"))
+        }
+        (None, None) => {
+            let message = format!("nothing happens to `{}`", spec.component);
+            let help =
+                "say when it `fails`, or how `slow` it is: `slow: 8` takes eight times as long as usual";
+            Err(Problem::at(path.clone(), message).help(help))
+        }
+    }
+}
+
+/// A component that is slow for a while.
+fn of_slow(
+    spec: &FaultSpec,
+    times: f64,
+    graph: &Graph,
+    (node, piece): (NodeId, Option<u32>),
+    path: &Path,
+) -> Result<Vec<Fault>, Problem> {
+    can_be_slow(graph, (node, piece), &path.key("component"))?;
+    if let Some(field) =
+        [("returns", spec.returns), ("replaced", spec.replaced)].iter().find(|(_, when)| when.is_some())
+    {
+        let problem = Problem::at(path.key(field.0), "what is slow has not failed");
+        return Err(problem.help("say in `until` when it takes its usual time again"));
+    }
+    if spec.until.is_some_and(|until| !until.is_not_before(spec.slow_from())) {
+        let message = format!("`{}` would take its usual time before it is slow", spec.component);
+        return Err(Problem::at(path.key("until"), message).help("use a later time than `from`"));
+    }
+    let slow = |(when, percent)| Fault { when, node, piece, change: Change::Slow(percent) };
+    let ends = spec.until.map(|when| (when, 100));
+    Ok([(spec.slow_from(), (times * 100.0).round() as u32)].into_iter().chain(ends).map(slow).collect())
+}
+
+/// A component that fails, and may return or be replaced.
+fn of_failure(
+    spec: &FaultSpec,
+    fails: Moment,
+    graph: &Graph,
+    (node, piece): (NodeId, Option<u32>),
+    path: &Path,
+) -> Result<Vec<Fault>, Problem> {
+    if let Some((field, _)) =
+        [("from", spec.from), ("until", spec.until)].iter().find(|(_, when)| when.is_some())
+    {
+        let problem = Problem::at(path.key(*field), "what fails is not slow");
+        return Err(problem.help("say in `returns` or `replaced` when it works again, or how `slow` it is"));
+    }
     let end = match (spec.returns, spec.replaced) {
         (Some(_), Some(_)) => {
             let problem = Problem::at(path.key("replaced"), "a replaced component does not return");
@@ -139,14 +226,13 @@ fn of_one(spec: &FaultSpec, graph: &Graph, path: &Path) -> Result<Vec<Fault>, Pr
         let message = format!("`{}` holds no data, so it cannot be `replaced`", spec.component);
         return Err(Problem::at(path.key("replaced"), message).help("write `returns` instead"));
     }
-    if let Some((field, when, _)) = end.filter(|(_, when, _)| !when.is_not_before(spec.fails)) {
+    if let Some((field, ..)) = end.filter(|(_, when, _)| !when.is_not_before(fails)) {
         let message = format!("`{}` would return before it fails", spec.component);
-        _ = when;
         return Err(Problem::at(path.key(field), message).help("use a later time than `fails`"));
     }
-    let fails = Fault { when: spec.fails, node, piece, change: Change::Fails };
+    let failure = Fault { when: fails, node, piece, change: Change::Fails };
     let end = end.map(|(_, when, change)| Fault { when, node, piece, change });
-    Ok(std::iter::once(fails).chain(end).collect())
+    Ok(std::iter::once(failure).chain(end).collect())
 }
 
 /// The component of this name, or the piece of one: `library/drive[3]`.

@@ -95,10 +95,12 @@ fn in_words(plan: &Plan, node: NodeId, event: Event) -> String {
     }
 }
 
-fn verb(change: Change) -> &'static str {
+fn verb(change: Change) -> String {
     match change {
-        Change::Fails => "fails",
-        Change::Returns => "returns",
-        Change::Replaced => "is replaced",
+        Change::Fails => "fails".to_owned(),
+        Change::Returns => "returns".to_owned(),
+        Change::Replaced => "is replaced".to_owned(),
+        Change::Slow(100) => "takes its usual time again".to_owned(),
+        Change::Slow(percent) => format!("takes {} times as long", f64::from(percent) / 100.0),
     }
 }

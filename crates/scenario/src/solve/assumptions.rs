@@ -1,6 +1,7 @@
 //! Which assumptions of the formulas fail in a scenario, each said once.
 
 use headrace_analytic::Distribution;
+use headrace_storage::Change;
 
 use super::network::{DepthLimit, QueueNetwork, ServiceQueue};
 use super::{closed, network};
@@ -42,8 +43,9 @@ pub fn that_fail(network: &QueueNetwork) -> Vec<String> {
 fn no_faults(network: &QueueNetwork) -> Option<String> {
     let fault = network.plan.faults.first()?;
     let path = network.plan.graph.view(fault.node).path();
+    let what = if matches!(fault.change, Change::Slow(_)) { "is slow" } else { "fails" };
     Some(format!(
-        "every component works: `{path}` fails during the run, and the answer is that of the system before"
+        "every component works as usual: `{path}` {what} during the run, and the answer is that of the system before"
     ))
 }
 

@@ -311,13 +311,14 @@ fn works_at_first(plan: &Plan) -> Result<(), Vec<Problem>> {
         Moment::At(time) => time == Nanos::ZERO,
         Moment::After(spec) => spec.after == 0,
     };
-    let down = |fault: &&Fault| fault.change == Change::Fails && at_once(fault);
+    let down = |fault: &&Fault| matches!(fault.change, Change::Fails | Change::Slow(101..)) && at_once(fault);
     let Some(fault) = plan.faults.iter().find(down) else { return Ok(()) };
     let path = plan.graph.view(fault.node).path();
     let message = format!(
-        "no formula for this scenario; the assumption that fails: `{path}` works when the run begins"
+        "no formula for this scenario; the assumption that fails: `{path}` works as usual when the run begins"
     );
-    let help = "give it a later `fails` and the system before it is solved, or simulate it: `headrace run`";
+    let help =
+        "give the fault a later time and the system before it is solved, or simulate it: `headrace run`";
     Err(vec![Problem::at(Path::of(&["faults"]), message).help(help)])
 }
 

@@ -280,7 +280,7 @@ faults: [{component: clerk, fails: 5 s}]
     let found = solved(text, None);
     assert!(found.fails.iter().any(|one| one.contains("`clerk` fails during the run")), "{:?}", found.fails);
     let found = refusal(&text.replace("5 s", "0 s"));
-    assert!(found.contains("`clerk` works when the run begins"), "{found}");
+    assert!(found.contains("`clerk` works as usual when the run begins"), "{found}");
 }
 
 #[test]

@@ -72,6 +72,9 @@ impl<'m> Arena<'m> {
     pub fn change(self, id: NodeId, change: Change) {
         if self.context(id).health.change(change) {
             self.shared.note(id, Event::Changes(change));
+            if matches!(change, Change::Slow(_)) {
+                return; // Its users have to notice it.
+            }
             self.tell_users(id, change);
             if change != Change::Fails {
                 self.ids().for_each(|component| self.component(component).recovered());

@@ -1,4 +1,4 @@
-//! Health: whether a component works, and what happened to it.
+//! Health: whether a component works, and as fast as usual, and what happened to it.
 
 use std::cell::Cell;
 
@@ -10,6 +10,8 @@ use headrace_work::NodeId;
 pub struct Health {
     down: Cell<bool>,
     failures: Cell<u32>,
+    /// Percentage of its usual time by which all takes longer.
+    longer: Cell<u32>,
 }
 
 /// Change of a component's health.
@@ -21,6 +23,8 @@ pub enum Change {
     Returns,
     /// Another one works in its place, and holds nothing.
     Replaced,
+    /// What it begins from now on takes this percentage of its usual time; 100 for the usual time.
+    Slow(u32),
 }
 
 /// Event of a component's health during a run.
@@ -62,8 +66,20 @@ impl Health {
         self.failures.get()
     }
 
+    /// Returns the time that it takes now for what usually takes `time`.
+    #[inline]
+    pub fn slowed(&self, time: Nanos) -> Nanos {
+        match self.longer.get() {
+            0 => time,
+            longer => time + Nanos((u128::from(time.0) * u128::from(longer) / 100) as u64),
+        }
+    }
+
     /// Applies a change; returns true if it changes anything.
     pub fn change(&self, change: Change) -> bool {
+        if let Change::Slow(percent) = change {
+            return self.longer.replace(percent - 100) != percent - 100;
+        }
         let fails = change == Change::Fails;
         let changes = self.down.replace(fails) != fails;
         // A disk may be replaced that had not failed: what it was asked before is lost too.

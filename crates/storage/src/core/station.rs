@@ -78,7 +78,8 @@ impl Spec for StationSpec {
 
 impl Theory for StationSpec {
     fn features(&self) -> Features {
-        Features { addressed: false, has_priorities: self.order == Order::Priority, ..Features::default() }
+        let has_priorities = self.order == Order::Priority;
+        Features { addressed: false, has_priorities, can_be_slow: true, ..Features::default() }
     }
 
     fn service(&self, view: View, _: Op, _: u64) -> Result<Distribution, String> {
@@ -153,7 +154,7 @@ impl Plan for StationSpec {
 impl Station<'_> {
     #[inline]
     fn service_of(&self, request: &Request<Block>) -> Nanos {
-        self.service.draw(&mut self.draws.of(request.key))
+        self.context.health.slowed(self.service.draw(&mut self.draws.of(request.key)))
     }
 
     #[inline]

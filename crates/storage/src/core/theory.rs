@@ -28,6 +28,8 @@ pub struct Features {
     pub most_ports: Option<usize>,
     /// Bytes read and written as a whole; `None` if any byte can be.
     pub sector: Option<Bytes>,
+    /// Its times can be longer than usual: it is slow, but has not failed.
+    pub can_be_slow: bool,
     /// Pieces that can fail by themselves, by name, and the number of each: drives of a tape library. They have running numbers, in this
     /// order.
     pub pieces: Vec<(&'static str, u32)>,
@@ -46,6 +48,7 @@ impl Default for Features {
             changes: false,
             most_ports: None,
             sector: None,
+            can_be_slow: false,
             pieces: Vec::new(),
         }
     }
@@ -201,12 +204,12 @@ pub struct Demand {
     pub station: Option<String>,
     /// Another queue of the node for which it waits while it holds a server here, and how often.
     pub holds: Option<(String, f64)>,
-}
-
-/// How requests are served at a node.
     /// Work that the queue has done ahead when it is idle, in ms: a visit waits for what exceeds it of its response. That of a token bucket;
     /// 0 for servers.
     pub ahead_ms: f64,
+}
+
+/// How requests are served at a node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ServiceKind {
     /// By this number of servers with one queue.
@@ -264,10 +267,10 @@ impl Demand {
             message: None,
             station: None,
             holds: None,
+            ahead_ms: 0.0,
         }
     }
 
-            ahead_ms: 0.0,
     /// The work that one request brings the node, in ms.
     pub fn work_ms(&self) -> f64 {
         self.visits * self.distribution.mean()

@@ -12,7 +12,7 @@ use crate::core::component::{Component, InOrder, Plan, Spec, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::{Lowering, Resolved, View};
 use crate::core::meter::{Activity, ByCause};
-use crate::core::theory::{Demand, Load, ServiceKind};
+use crate::core::theory::{Demand, Features, Load, ServiceKind};
 use crate::core::work::Serve;
 use crate::fabric::port::{Passes, PortPlan};
 use crate::fabric::wire::{FrameSpec, Preset, Wire, WireFields};
@@ -127,6 +127,10 @@ impl LinkPlan {
 }
 
 impl Theory for LinkPlan {
+    fn features(&self) -> Features {
+        Features { can_be_slow: self.duplex == Duplex::Half, ..Features::default() }
+    }
+
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
         let after = |time: Nanos| Demand::one(view.id(), ServiceKind::Delay, Distribution::Fixed(time.ms()));
         if self.duplex == Duplex::Full {
@@ -193,6 +197,12 @@ impl<'m> Shared<'m> {
     }
 }
 
+impl Link<'_> {
+    fn time_for(&self, request: &Request<Block>) -> Nanos {
+        self.context.health.slowed(self.plan.wire.time_for(request.work.bytes))
+    }
+}
+
 impl<'m> Component<'m> for Link<'m> {
     fn activity(&self, now: Nanos) -> Option<Activity> {
         match &self.wires {
@@ -209,7 +219,7 @@ impl<'m> Serve<'m, Block> for Link<'m> {
             self.pass(request, breakdown);
             return sim.until(breakdown.until()).await;
         };
-        let time = self.plan.wire.time_for(request.work.bytes);
+        let time = self.time_for(request);
         shared.carry_for(sim, request.cause, time).await;
         breakdown.waited(self.context.id, sim.now() - time);
         sim.delay(self.plan.wire.delay() + self.plan.latency).await;
@@ -221,7 +231,7 @@ impl<'m> InOrder<'m> for Link<'m> {
     fn pass(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         match &self.wires {
             Wires::One(shared) => {
-                let time = self.plan.wire.time_for(request.work.bytes);
+                let time = self.time_for(request);
                 let pass = shared.wire.pass(breakdown.until(), |start| start + time);
                 breakdown.waited(self.context.id, pass.start);
                 breakdown.served(self.context.id, pass.end + self.plan.wire.delay());

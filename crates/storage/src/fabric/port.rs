@@ -83,7 +83,7 @@ impl Plan for PortPlan {
 
 impl Theory for PortPlan {
     fn features(&self) -> Features {
-        Features { addressed: false, ..Features::default() }
+        Features { addressed: false, can_be_slow: true, ..Features::default() }
     }
 
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
@@ -135,8 +135,10 @@ impl<'m> InOrder<'m> for Port<'m> {
     /// Books the port for what comes now; the account ends when the next port may begin with it.
     fn pass(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         let now = breakdown.until();
-        let start = self.bookings.borrow_mut().book(now, self.plan.time_for(request.work), request.cause);
+        let health = &self.context.health;
+        let time = health.slowed(self.plan.time_for(request.work));
+        let start = self.bookings.borrow_mut().book(now, time, request.cause);
         breakdown.waited(self.context.id, start);
-        breakdown.served(self.context.id, start + self.plan.head(request.work));
+        breakdown.served(self.context.id, start + health.slowed(self.plan.head(request.work)));
     }
 }

@@ -213,7 +213,8 @@ impl<'m> Disk<'m> {
             Works::Sampled { mechanism, draws, rests_at } => {
                 let (service, rests) = mechanism.service(rests_at.get(), request, *draws);
                 rests_at.set(rests);
-                Served { ready: now + service, done: now + service }
+                let done = now + self.context.health.slowed(service);
+                Served { ready: done, done }
             }
         }
     }

@@ -60,7 +60,10 @@ impl DiskPlan {
 
 impl Theory for DiskPlan {
     fn features(&self) -> Features {
-        Features { addressed: self.is_addressed(), sector: Some(Bytes(SECTOR)), ..Features::default() }
+        // The times of a mechanism follow from where the platter is.
+        let can_be_slow = self.spec.positioning != Positioning::Mechanical;
+        let sector = Some(Bytes(SECTOR));
+        Features { addressed: self.is_addressed(), sector, can_be_slow, ..Features::default() }
     }
 
     fn service(&self, view: View, op: Op, bytes: u64) -> Result<Distribution, String> {

@@ -8,6 +8,7 @@ use super::ftl::DieWork;
 use super::geometry::PAGE;
 use super::numbers::{SsdNumbers, SuspendNumbers};
 use crate::core::bookings::Bookings;
+use crate::core::health::Health;
 use crate::core::meter::Activity;
 
 /// Wanted part of one read of a die: pages of one row, which its planes read together.
@@ -21,7 +22,8 @@ pub struct Row {
 }
 
 /// The dies and channels of a drive. Both are held in the order in which they are asked.
-pub struct Flash {
+pub struct Flash<'m> {
+    health: &'m Health,
     dies: Vec<Die>,
     suspend: Option<SuspendNumbers>,
     channels: Vec<Bookings>,
@@ -35,10 +37,11 @@ pub struct Flash {
     page_bytes: u64,
 }
 
-impl Flash {
-    pub fn new(numbers: &SsdNumbers) -> Self {
+impl<'m> Flash<'m> {
+    pub fn new(numbers: &SsdNumbers, health: &'m Health) -> Self {
         let flash = &numbers.flash;
         Self {
+            health,
             dies: (0..flash.dies.get()).map(|_| Die::default()).collect(),
             suspend: flash.suspend.clone(),
             channels: (0..flash.channels.get()).map(|_| Bookings::default()).collect(),
@@ -53,7 +56,7 @@ impl Flash {
 
     /// Returns the time that a row takes without waiting.
     pub fn least(&self, row: Row) -> Nanos {
-        self.read + self.transfer(row.bytes)
+        self.health.slowed(self.read) + self.transfer(row.bytes)
     }
 
     /// Returns the time that bytes take over a free channel.
@@ -76,7 +79,8 @@ impl Flash {
     /// Reads a row on a die for a request that comes at `came`; returns the time at which it is in the registers of the die.
     #[inline]
     pub fn read(&mut self, now: Nanos, came: Nanos, row: Row) -> Nanos {
-        self.dies[row.die as usize].read(now, came, row.number, self.read, self.suspend.as_ref())
+        let time = self.health.slowed(self.read);
+        self.dies[row.die as usize].read(now, came, row.number, time, self.suspend.as_ref())
     }
 
     /// Carries a row over its channel; returns the time at which it is in the memory of the drive.
@@ -103,7 +107,7 @@ impl Flash {
 
     /// Returns the time for which a die is busy with a program, whose data comes over its channel.
     pub fn program(&mut self, now: Nanos, die: u32, bytes: u64) -> Nanos {
-        self.over_channel(now, die, bytes, Cause::Destage) - now + self.program
+        self.over_channel(now, die, bytes, Cause::Destage) - now + self.health.slowed(self.program)
     }
 
     /// For how long a die is busy with each step of moving pages and erasing blocks; others may have it in between. Data that moves
@@ -118,9 +122,9 @@ impl Flash {
             };
             let reads = share(Nanos(self.read.0 * u64::from(work.reads)), pages, work.moved);
             let moved = self.transfer(2 * u64::from(pages) * PAGE);
-            into.push(reads + moved + share(self.program, pages, self.unit));
+            into.push(self.health.slowed(reads + share(self.program, pages, self.unit)) + moved);
         }
-        into.extend((0..work.erases).map(|_| self.erase));
+        into.extend((0..work.erases).map(|_| self.health.slowed(self.erase)));
     }
 
     /// Returns the activity of all dies.

@@ -89,7 +89,7 @@ pub struct Ssd<'m> {
     /// One wire, or one each way.
     ports: &'m [Edge<'m>],
     tags: Pool<'m>,
-    flash: RefCell<Flash>,
+    flash: RefCell<Flash<'m>>,
     buffer: Box<PageBuffer<'m>>,
     ftl: RefCell<Option<Box<Ftl>>>,
     reads: Cell<u64>,
@@ -111,7 +111,7 @@ impl Plan for SsdPlan {
             plan: self,
             ports: uses,
             tags: Pool::new(sim, tags, tags),
-            flash: RefCell::new(Flash::new(numbers)),
+            flash: RefCell::new(Flash::new(numbers, &context.health)),
             buffer: Box::new(PageBuffer::new(sim, pages, geometry.unit, numbers.buffer.halves)),
             ftl: RefCell::default(),
             reads: Cell::default(),
@@ -124,6 +124,11 @@ impl Plan for SsdPlan {
 impl<'m> Ssd<'m> {
     fn port(&self, op: Op) -> &'m Edge<'m> {
         &self.ports[if self.ports.len() > 1 { usize::from(op != Op::Read) } else { 0 }]
+    }
+
+    /// Returns the latency of its controller.
+    fn latency(&self, op: Op) -> Nanos {
+        self.context.health.slowed(self.plan.latency(op))
     }
 
     /// Works with the translation layer, which is made when it is first needed.
@@ -148,7 +153,7 @@ impl<'m> Ssd<'m> {
             self.take(logical);
         }
         breakdown.waited(self.context.id, self.sim.now());
-        self.sim.delay(self.plan.latency(Op::Write)).await;
+        self.sim.delay(self.latency(Op::Write)).await;
         breakdown.served(self.context.id, self.sim.now());
     }
 
@@ -160,7 +165,7 @@ impl<'m> Ssd<'m> {
         let mut pages = block.address.div_ceil(PAGE) as u32..(block.end() / PAGE) as u32;
         self.discarded.set(self.discarded.get() + pages.len() as u64);
         self.with_ftl(|ftl| pages.by_ref().for_each(|logical| ftl.discard(logical)));
-        self.sim.delay(self.plan.latency(block.op)).await;
+        self.sim.delay(self.latency(block.op)).await;
         breakdown.served(self.context.id, self.sim.now());
     }
 

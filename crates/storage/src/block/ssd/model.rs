@@ -52,7 +52,7 @@ impl SsdPlan {
 
 impl Theory for SsdPlan {
     fn features(&self) -> Features {
-        Features { discards: true, ..Features::default() }
+        Features { discards: true, can_be_slow: true, ..Features::default() }
     }
 
     fn model(&self, view: View, load: &Load) -> Result<Model, String> {

@@ -55,7 +55,7 @@ impl<'m> Ssd<'m> {
 
     /// Returns the time at which a request that arrives now reaches the dies.
     fn comes_to_dies(&self) -> Nanos {
-        self.sim.now() + self.plan.latency(Op::Read)
+        self.sim.now() + self.latency(Op::Read)
     }
 
     /// Reads a page, if it is on flash, and then has all data cross the port.
@@ -123,7 +123,7 @@ impl<'m> Ssd<'m> {
     /// Charges the time until now: what a row takes that waits for nobody, and the rest as waiting.
     fn charge_read(&self, row: Option<Row>, breakdown: &mut Breakdown) {
         let flash = row.map_or(Nanos::ZERO, |row| self.flash.borrow().least(row));
-        let (now, least) = (self.sim.now(), self.plan.latency(Op::Read) + flash);
+        let (now, least) = (self.sim.now(), self.latency(Op::Read) + flash);
         let waited = (now - breakdown.until()).0.saturating_sub(least.0);
         breakdown.waited(self.context.id, breakdown.until() + Nanos(waited));
         breakdown.served(self.context.id, now);
