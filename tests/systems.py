@@ -194,16 +194,17 @@ class Systems:
                 bitmap=dict,
                 failed=lambda: [0],
             )  # fmt: skip
+            fields |= self.maybe(hedge=self.time)
         self.fallible += [f"{name}/{part}[{self.draws.randrange(disks)}]" for _ in range(2)]
-        return self.add(name, fields)
         self.can_be_slow(f"{name}/{part}[0]", self.parts[part])
+        return self.add(name, fields)
 
-    def listed(self) -> str:
     def can_be_slow(self, name: str, component: Json) -> None:
         """Note a component whose times can be longer than usual."""
         if component.get("positioning") != "mechanical":
             self.slowable.append(name)
 
+    def listed(self) -> str:
         """Return an array of components that are listed."""
         names = [self.device() for _ in range(self.draws.randint(2, 4))]
         return self.add(
@@ -214,8 +215,8 @@ class Systems:
         leaf = self.leaf()
         name = self.add("d", leaf)
         self.fallible.append(name)
-        return name
         self.can_be_slow(name, leaf)
+        return name
 
     def volume(self) -> str:
         name: str = self.one(self.array, self.array, self.device, self.listed)()
@@ -458,11 +459,11 @@ class Systems:
             document["parts"] = self.parts
         if self.fallible and self.chance(0.4):
             document["faults"] = [self.fault() for _ in range(self.one(1, 1, 2, 3))]
-        streams = [name for name in self.workload if name != "fio"]
         if self.slowable and self.chance(0.2):
             slow = {"component": self.draws.choice(self.slowable), "slow": self.one(1.5, 8, 1000)}
             slow |= self.maybe(0.5, **{"from": lambda: "100 ms"}, until=lambda: self.one("1 s", {"after": 900}))
             document["faults"] = [*document.get("faults", []), slow]
+        streams = [name for name in self.workload if name != "fio"]
         if streams and self.chance(0.2):
             document["objectives"] = {self.draws.choice(streams): f"90 % within {self.time(1, 1000)}"}
         return document

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BitmapSpec", "BoundedParetoSpec", "Branch", "BufferNumbers", "ByteColumn", "CacheSpec", "CheckpointSpec", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "EmpiricalSpec", "Engine", "FailsSpec", "FaultSpec", "Fetch", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "HyperexponentialSpec", "Interface", "InterfaceSpec", "Interpolation", "LayoutSpec", "Level", "Limits", "Linked", "LoadTime", "LognormalSpec", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "MoveTime", "OpSpec", "Order", "Paths", "PatternSpec", "Placement", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "RateFrom", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplacementSpec", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScsiPreset", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Spares", "SsdField", "SsdNumbers", "StepSpec", "StreamSpec", "Streaming", "SuspendNumbers", "Target", "TimeColumn", "TimeShare", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "TraceFormat", "TrackOrder", "Travel", "Unseen", "VariedDevice", "VariedSsd", "VaryingSpec", "Via", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
+__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BitmapSpec", "BoundedParetoSpec", "Branch", "BufferNumbers", "ByteColumn", "BytesLimit", "CacheSpec", "CheckpointSpec", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "EmpiricalSpec", "Engine", "Excess", "FailsSpec", "FaultSpec", "Fetch", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "HyperexponentialSpec", "Interface", "InterfaceSpec", "Interpolation", "LayoutSpec", "Level", "Limits", "Linked", "LoadTime", "LognormalSpec", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "MoveTime", "OpSpec", "OperationsLimit", "Order", "Paths", "PatternSpec", "Placement", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "RateFrom", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplacementSpec", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScsiPreset", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Spares", "SsdField", "SsdNumbers", "StepSpec", "StreamSpec", "Streaming", "SuspendNumbers", "Target", "TimeColumn", "TimeShare", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "TraceFormat", "TrackOrder", "Travel", "Unseen", "VariedDevice", "VariedSsd", "VariedVolume", "VaryingSpec", "Via", "VolumeField", "VolumeNumbers", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, its load, and the length of the simulation."""
@@ -151,6 +151,8 @@ ComponentSpecArray = TypedDict(
         "rotation": "NotRequired[Rotation | None]",
         # Policy that selects the copy to read. Mirrors only. Default: `round_robin`.
         "read_from": "NotRequired[ReadFrom | None]",
+        # Time after which a read that is not answered is sent again, to other disks than those that are late: to another copy, or to those that the data can be computed from. The first answer counts; the other still takes its disks' time. Redundant levels only. Default: never.
+        "hedge": "NotRequired[str | None]",
         # Failed disks, numbered from 0: the array runs degraded.
         "failed": "NotRequired[list[int]]",
         # Server that an array of listed components belongs to; it sends requests to each component through the fabric. A server other than that of the stream acts as a virtualisation engine. Default: the components are attached directly.
@@ -175,6 +177,23 @@ ComponentSpecArray = TypedDict(
         "cache": "NotRequired[ArrayCacheSpec | None]",
     },
 )
+
+class ComponentSpecLimiter(TypedDict):
+    """Limits of operations and bytes in front of another component."""
+
+    type: Literal['limiter']
+    to: str
+    """Component that requests go on to."""
+    device: NotRequired[VolumeField | None]
+    """Volume type of a cloud, which sets the limits: its name in the catalogue, or a variation of one. Default: none; `operations` and `bytes` apply."""
+    operations: NotRequired[OperationsLimit | None]
+    """Limit of operations. Default: that of `device`, or none."""
+    bytes: NotRequired[BytesLimit | None]
+    """Limit of bytes. Default: that of `device`, or none."""
+    initial: NotRequired[str | float]
+    """Share of each `burst` that is saved at the start of the run."""
+    excess: NotRequired[Excess]
+    """Treatment of requests beyond a limit."""
 
 class ComponentSpecLink(TypedDict):
     """A link that carries one transfer at a time."""
@@ -471,7 +490,7 @@ ComponentSpecRecorder = TypedDict(
     },
 )
 
-ComponentSpec: TypeAlias = "ComponentSpecStation | ComponentSpecDisk | ComponentSpecSsd | ComponentSpecFileSystem | ComponentSpecController | ComponentSpecArray | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecScsiBus | ComponentSpecSas | ComponentSpecSwitch | ComponentSpecServer | ComponentSpecFront | ComponentSpecNetwork | ComponentSpecDiskPool | ComponentSpecTapeLibrary | ComponentSpecArchive | ComponentSpecReadout | ComponentSpecEventBuilder | ComponentSpecRecorder"
+ComponentSpec: TypeAlias = "ComponentSpecStation | ComponentSpecDisk | ComponentSpecSsd | ComponentSpecFileSystem | ComponentSpecController | ComponentSpecArray | ComponentSpecLimiter | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecScsiBus | ComponentSpecSas | ComponentSpecSwitch | ComponentSpecServer | ComponentSpecFront | ComponentSpecNetwork | ComponentSpecDiskPool | ComponentSpecTapeLibrary | ComponentSpecArchive | ComponentSpecReadout | ComponentSpecEventBuilder | ComponentSpecRecorder"
 """A component, by its kind."""
 
 TimeSpec: TypeAlias = "str | DrawnTime"
@@ -1188,6 +1207,52 @@ class BitmapSpec(TypedDict):
     delay: NotRequired[str]
     """Time between two passes that clear bits of regions without writes. Default: 5 s, that of mdadm."""
 
+VolumeField: TypeAlias = "str | VariedVolume | VolumeNumbers"
+"""How a document writes a [`VolumeRef`]; variations are resolved before it is read."""
+
+class VariedVolume(TypedDict):
+    """A volume type that differs from another in the fields given beside `like`."""
+
+    like: str
+    """The volume type that supplies all other limits; each then counts as an estimate."""
+
+class VolumeNumbers(TypedDict):
+    """The limits of a volume type."""
+
+    name: NotRequired[str | None]
+    """Cloud, volume type and size."""
+    validation: NotRequired[str]
+    """Measurements that it was validated against, with the error; or `not validated`."""
+    operations: NotRequired[OperationsLimit | None]
+    """Limit of operations."""
+    bytes: NotRequired[BytesLimit | None]
+    """Limit of bytes."""
+
+class OperationsLimit(TypedDict):
+    """A limit of operations per second. A request that needs more operations than are saved waits for the rest."""
+
+    rate: Sourced3
+    """Operations per second in the long run."""
+    burst: NotRequired[Sourced6 | None]
+    """Maximum number of unused operations that are saved and may pass later: the credits of a cloud volume. Default: those of a tenth of a second, as in QEMU, and at least one."""
+    peak: NotRequired[Sourced3 | None]
+    """Rate at which saved operations may pass, of which those of a tenth of a second pass at once. Default: at once."""
+    unit: NotRequired[Sourced | None]
+    """A larger request counts as several operations, one for each part of this size. Default: each request is one."""
+
+class BytesLimit(TypedDict):
+    """A limit of bytes per second. A request larger than what is saved waits for the rest."""
+
+    rate: Sourced4
+    """Bytes per second in the long run."""
+    burst: NotRequired[Sourced | None]
+    """Maximum number of unused bytes that are saved and may pass later. Default: those of a tenth of a second."""
+    peak: NotRequired[Sourced4 | None]
+    """Rate at which saved bytes may pass, of which those of a tenth of a second pass at once. Default: at once."""
+
+Excess: TypeAlias = "Literal['queue'] | Literal['refuse']"
+"""Treatment of requests beyond a limit."""
+
 Preset: TypeAlias = "Literal['fc_1g'] | Literal['fc_2g'] | Literal['fc_4g'] | Literal['fc_8g'] | Literal['fc_16g'] | Literal['fc_32g'] | Literal['ethernet_1g'] | Literal['ethernet_10g'] | Literal['ethernet_25g'] | Literal['ethernet_40g'] | Literal['ethernet_100g'] | Literal['infiniband_sdr_1x'] | Literal['infiniband_sdr'] | Literal['infiniband_ddr'] | Literal['infiniband_qdr'] | Literal['infiniband_fdr'] | Literal['infiniband_edr']"
 """A type of wire: its rate after line coding, and its frames."""
 
@@ -1784,17 +1849,26 @@ Placement: TypeAlias = "Literal['contiguous'] | Literal['spread']"
 WhenFull: TypeAlias = "Literal['wait'] | Literal['drop']"
 """What happens to a request that arrives at the limit."""
 
-class FaultSpec(TypedDict):
-    """A component that fails during the run."""
-
-    component: str
-    """The component, by its path in results: `volume/spindle[2]`, or the name of a link. Of an archive: a drive or a robot arm of a tape library (`library/drive[3]`, `library/arm[0]`), or a volume of a disk pool (`pool/volume[5]`)."""
-    fails: Moment
-    """When it fails. It stops answering, and requests in it are lost. A drive, an arm or a volume finishes what it does."""
-    returns: NotRequired[Moment | None]
-    """When it works again with its data intact. An array then writes what it missed."""
-    replaced: NotRequired[Moment | None]
-    """When an empty replacement takes its place. An array then rebuilds its data."""
+# A component that fails during the run, or is slow for a part of it.
+FaultSpec = TypedDict(
+    "FaultSpec",
+    {
+        # The component, by its path in results: `volume/spindle[2]`, or the name of a link. Of an archive: a drive or a robot arm of a tape library (`library/drive[3]`, `library/arm[0]`), or a volume of a disk pool (`pool/volume[5]`).
+        "component": "str",
+        # When it fails. It stops answering, and requests in it are lost. A drive, an arm or a volume finishes what it does.
+        "fails": "NotRequired[Moment | None]",
+        # When it works again with its data intact. An array then writes what it missed.
+        "returns": "NotRequired[Moment | None]",
+        # When an empty replacement takes its place. An array then rebuilds its data.
+        "replaced": "NotRequired[Moment | None]",
+        # How many times as long as usual it takes for whatever it begins while it is slow, without failing: the service of a station, a disk or a link, the flash and the latency of a solid-state drive, the wire of a port. Its users are not told.
+        "slow": "NotRequired[float | None]",
+        # When it becomes slow. Default: at the beginning of the run.
+        "from": "NotRequired[Moment | None]",
+        # When it takes its usual time again. Default: never.
+        "until": "NotRequired[Moment | None]",
+    },
+)
 
 Moment: TypeAlias = "str | AfterSpec"
 """When something happens."""

@@ -68,6 +68,42 @@ fn a_phase_is_slow_and_the_next_is_not() {
     assert_eq!(counted.phases.len(), 2);
 }
 
+/// A read that waits for the slow leg is sent to the other after 3 ms: the slow leg costs 3 ms more, and its queue no longer counts.
+#[test]
+fn hedged_reads_are_answered_by_who_is_fast() {
+    let slow = MIRROR.replace("from: 30 s, until: 60 s", "from: 0 s");
+    for (level, disks) in [("raid1", 2), ("raid5", 4), ("{erasure: {parity: 2}}", 6)] {
+        let text = slow.replace(
+            "raid1, of: leg, disks: 2",
+            &format!("{level}, of: leg, disks: {disks}, stripe_unit: 64 KiB"),
+        );
+        let hedged = run(&text.replace("disks: ", "hedge: 3 ms, disks: "));
+        let (usual, hedged) = (run(&text), hedged);
+        let p99 = |results: &Results| {
+            let all = &results.streams[0].response.quantiles_ms;
+            all.iter().find(|quantile| quantile.share == 0.99).unwrap().ms
+        };
+        assert!(p99(&usual) > 8.0 && p99(&hedged) < 6.5, "{level}: {} {}", p99(&usual), p99(&hedged));
+        let (sent, all) =
+            (hedged.components[0].meters["hedged_reads"].unwrap(), hedged.streams[0].completed as f64);
+        assert!(
+            sent > 0.8 / f64::from(disks) * all && sent < 1.5 / f64::from(disks) * all,
+            "{level}: {sent} of {all}"
+        );
+        assert_eq!(hedged.streams[0].failed, 0);
+    }
+    let alone = run(&slow.replace("disks: 2", "hedge: 20 s, disks: 2"));
+    assert_eq!(alone.components[0].meters["hedged_reads"], Some(0.0));
+    assert_eq!(
+        alone.streams[0].response.mean_ms,
+        run(&slow).streams[0].response.mean_ms,
+        "nobody waits as long"
+    );
+    let raid0 = slow
+        .replace("raid1, of: leg, disks: 2", "raid0, of: leg, disks: 2, stripe_unit: 64 KiB, hedge: 3 ms");
+    assert!(refusal(&raid0).contains("raid0 has its data once"));
+}
+
 #[test]
 fn mistakes_are_told() {
     for (wrong, says) in [

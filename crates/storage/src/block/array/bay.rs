@@ -31,6 +31,8 @@ pub(super) struct Bay<'m> {
     pub heads: Box<[Head]>,
     /// Jobs that were not done, each with its group.
     lost: RefCell<Vec<(u64, LostJob)>>,
+    /// Jobs on their way, each by its group and its device, where reads are hedged.
+    late: Option<RefCell<Vec<(u64, usize)>>>,
 }
 
 /// A job that was not done.
@@ -53,9 +55,37 @@ pub(super) struct Head {
 }
 
 impl<'m> Bay<'m> {
-    pub fn new(sim: &'m Sim<'m>, devices: &'m [Edge<'m>], ways: Vec<BackendPath<'m>>, chooses: bool) -> Self {
+    pub fn new(
+        sim: &'m Sim<'m>,
+        devices: &'m [Edge<'m>],
+        ways: Vec<BackendPath<'m>>,
+        (chooses, hedges): (bool, bool),
+    ) -> Self {
         let heads = if chooses { devices.iter().map(|_| Head::default()).collect() } else { Box::default() };
-        Self { sim, devices, ways: ways.into(), turn: Cell::new(0), heads, lost: RefCell::default() }
+        let (lost, late) = (RefCell::default(), hedges.then(RefCell::default));
+        Self { sim, devices, ways: ways.into(), turn: Cell::new(0), heads, lost, late }
+    }
+
+    /// Notes that a job is on its way.
+    pub fn ask(&self, job: &Job) {
+        if let Some(late) = &self.late {
+            late.borrow_mut().push((job.ticket, job.device));
+        }
+    }
+
+    /// Notes that a job has ended.
+    fn end(&self, job: &Job) {
+        if let Some(late) = &self.late {
+            let mut late = late.borrow_mut();
+            let at = late.iter().position(|asked| *asked == (job.ticket, job.device));
+            late.swap_remove(at.expect("what ends was asked"));
+        }
+    }
+
+    /// The devices that have not answered a group yet.
+    pub fn late(&self, ticket: u64) -> Vec<usize> {
+        let late = self.late.iter().flat_map(|late| late.borrow().clone());
+        late.filter(|(group, _)| *group == ticket).map(|(_, device)| device).collect()
     }
 
     /// Returns true if there is a path to the devices.
@@ -105,6 +135,7 @@ pub(super) async fn do_job<'m>(bay: Rc<Bay<'m>>, job: Job) -> Breakdown {
             breakdown.retry();
         }
     }
+    bay.end(&job);
     if let Some(head) = bay.heads.get(job.device) {
         head.in_flight.set(head.in_flight.get() - 1);
     }

@@ -87,6 +87,10 @@ impl ArraySpec {
             let message = format!("{name} computes no parity, so it needs no stripe cache");
             return at.refuse("stripe_cache", message, Some("leave it out"));
         }
+        if self.hedge.is_some() && self.level == Level::Raid0 {
+            let message = "raid0 has its data once, so a read cannot be sent elsewhere";
+            return at.refuse("hedge", message, Some("leave it out, or choose another level"));
+        }
         if self.read_from.is_some() && !self.level.is_mirrored() {
             let message = format!("{name} has one copy of each unit, so there is nothing to choose");
             return at.refuse("read_from", message, Some("leave it out, or choose raid1, raid10 or raid01"));

@@ -7,6 +7,7 @@ pub mod cache;
 mod checks;
 mod demand;
 mod front;
+mod hedge;
 mod layout;
 mod members;
 mod model;
@@ -53,6 +54,7 @@ pub struct ArrayPlan {
     layout: ArrayLayout,
     queueing: Queueing,
     read_from: ReadFrom,
+    hedge: Option<Nanos>,
     /// Bytes of each disk that are used.
     each: Bytes,
     /// Of each disk, whether it has failed.
@@ -109,6 +111,7 @@ struct ArrayCounts {
     accesses: Cell<u64>,
     writes: Cell<u64>,
     full_stripes: Cell<u64>,
+    hedges: Cell<u64>,
 }
 
 impl Plan for ArrayPlan {
@@ -129,7 +132,7 @@ impl Plan for ArrayPlan {
             paths => paths.iter().map(|path| way(Some(path))).collect(),
         };
         let front = ArrayFront::new(self, context, ways[0], controllers);
-        let bay = Rc::new(Bay::new(sim, devices, ways, columns > 0));
+        let bay = Rc::new(Bay::new(sim, devices, ways, (columns > 0, self.hedge.is_some())));
         let of_parts = Rc::clone(&bay);
         Array {
             lockstep: (self.queueing == Queueing::SplitMerge).then(|| Resource::fcfs(sim, 1)),
@@ -245,6 +248,9 @@ impl<'m> Component<'m> for Array<'m> {
         }
         if matches!(self.plan.layout, ArrayLayout::Parity(_)) {
             put("full_stripe_writes", Meter::Share(counts.full_stripes.get(), counts.writes.get()));
+        }
+        if self.plan.hedge.is_some() {
+            put("hedged_reads", Meter::Count(counts.hedges.get()));
         }
         if let Some(bitmap) = &self.bitmap {
             put("bitmap_writes", Meter::Count(bitmap.pages()));

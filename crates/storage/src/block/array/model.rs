@@ -220,7 +220,8 @@ impl Theory for ArrayPlan {
     fn scales(&self, view: View, load: &Load) -> bool {
         // Writes that change the same parity wait for each other, and no disk shows it. The more writes come, the more find their region
         // marked in the bitmap.
-        let marks = self.bitmap.is_some() && load.writes();
+        // The longer reads take, the more of them are sent twice.
+        let marks = (self.bitmap.is_some() && load.writes()) || self.hedge.is_some();
         let waits = marks || matches!(self.layout, ArrayLayout::Parity(_));
         !waits && !self.has_front(view) && view.uses().all(|used| used.scales(load))
     }

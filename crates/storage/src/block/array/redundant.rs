@@ -113,6 +113,9 @@ impl ArrayPlan {
             ));
         }
         let reads = load.kinds.iter().any(|(_, op, _)| *op == Op::Read);
+        if self.hedge.is_some() && reads {
+            return Some(format!("each read is sent once: `{name}` sends some to other disks too (`hedge`)"));
+        }
         match self.layout {
             ArrayLayout::Parity(_) if load.writes() => Some(format!(
                 "no request waits for another's stripe: writes that change the same parity of `{name}` do"

@@ -1,6 +1,6 @@
 //! How an array serves a request: which accesses it takes, and what is done again when a device fails meanwhile.
 
-use headrace_kernel::Lock;
+use headrace_kernel::{Join, Lock};
 use headrace_work::{Block, Breakdown, Cause, Op, Request};
 
 use super::bay::{Job, LostJob};
@@ -63,8 +63,7 @@ impl<'m> Array<'m> {
         Some(device)
     }
 
-    /// Sends `parts` of `request` to the devices; charges the part that ends last, and returns the parts that failed. `phase` separates
-    /// the keys of the two phases.
+    /// Sends `parts` of `request` to the devices; charges the part that ends last, and returns the parts that failed.
     pub(super) async fn have_done(
         &'m self,
         parts: DiskAccesses,
@@ -72,6 +71,21 @@ impl<'m> Array<'m> {
         phase: u64,
         breakdown: &mut Breakdown,
     ) -> Vec<LostJob> {
+        let (ticket, asked) = self.ask(parts, request, phase).await;
+        if let Some(slowest) = asked.await {
+            breakdown.follow(&slowest);
+        }
+        self.bay.take_lost(ticket)
+    }
+
+    /// Sends `parts` of `request` to the devices; returns their ticket, and who waits for the last. `phase` separates the keys of the two
+    /// phases.
+    pub(super) async fn ask(
+        &'m self,
+        parts: DiskAccesses,
+        request: &Request<Block>,
+        phase: u64,
+    ) -> (u64, Join<'m, Job, Breakdown>) {
         self.context.shared.divides(parts.len() as u64).await;
         if request.cause != Cause::Rebuild {
             self.counts.accesses.set(self.counts.accesses.get() + parts.len() as u64);
@@ -82,12 +96,11 @@ impl<'m> Array<'m> {
                 head.in_flight.set(head.in_flight.get() + 1);
                 head.at.set(block.address + block.bytes);
             }
-            Job { device, request: request.child(2 * n as u64 + phase, block), ticket }
+            let job = Job { device, request: request.child(2 * n as u64 + phase, block), ticket };
+            self.bay.ask(&job);
+            job
         });
-        if let Some(slowest) = self.parts.all(jobs).await {
-            breakdown.follow(&slowest);
-        }
-        self.bay.take_lost(ticket)
+        (ticket, self.parts.all(jobs))
     }
 
     /// Waits until nobody else changes the parity that a write changes. Copies of a mirror are locked only while some are behind.
@@ -165,18 +178,23 @@ impl<'m> Array<'m> {
 
     /// Tries to serve a request; gives whether that ended it.
     async fn attempt(&'m self, request: &Request<Block>, attempt: u64, breakdown: &mut Breakdown) -> bool {
-        let Some(Accesses { first, then, computed, .. }) = self.accesses(request.work) else {
+        let phase = attempt << 32;
+        let Some(accesses) = self.accesses(request.work) else {
             breakdown.fail();
             return true;
         };
-        let phase = attempt << 32;
+        if request.work.op == Op::Read {
+            let lost = self.have_read(accesses, request, phase + 1, breakdown).await;
+            return lost.is_empty() || self.is_unreachable(&lost, breakdown);
+        }
+        let Accesses { first, then, computed, .. } = accesses;
         if !first.is_empty() {
             let lost = self.have_done(first, request, phase, breakdown).await;
             if !lost.is_empty() {
                 return self.is_unreachable(&lost, breakdown);
             }
         }
-        if let Some(bitmap) = self.bitmap.as_ref().filter(|_| request.work.op != Op::Read) {
+        if let Some(bitmap) = &self.bitmap {
             bitmap.thread().await;
             breakdown.waited(self.context.id, self.context.shared.sim.now());
         }
@@ -184,9 +202,6 @@ impl<'m> Array<'m> {
             self.compute(computed, request, breakdown).await;
         }
         let lost = self.have_done(then, request, phase + 1, breakdown).await;
-        if request.work.op == Op::Read && lost.is_empty() {
-            self.compute(computed, request, breakdown).await;
-        }
         lost.is_empty() || self.is_unreachable(&lost, breakdown) || self.is_written(request, &lost, breakdown)
     }
 
@@ -218,9 +233,6 @@ impl<'m> Array<'m> {
 
     /// Returns true if a request that lost some parts was a write that the other devices keep where they can.
     fn is_written(&'m self, request: &Request<Block>, lost: &[LostJob], breakdown: &mut Breakdown) -> bool {
-        if request.work.op == Op::Read {
-            return false;
-        }
         lost.iter().for_each(|lost| self.miss(lost));
         let (first, last) = self.plan.layout.stripes_of(request.work);
         if !(first..=last).all(|stripe| self.plan.layout.has(stripe, &*self.members)) {

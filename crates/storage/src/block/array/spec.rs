@@ -1,6 +1,6 @@
 //! Specification of an array.
 
-use headrace_units::Bytes;
+use headrace_units::{Bytes, Nanos};
 use headrace_work::{Block, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,6 +44,10 @@ pub struct ArraySpec {
     /// Policy that selects the copy to read. Mirrors only. Default: `round_robin`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_from: Option<ReadFrom>,
+    /// Time after which a read that is not answered is sent again, to other disks than those that are late: to another copy, or to those that the
+    /// data can be computed from. The first answer counts; the other still takes its disks' time. Redundant levels only. Default: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hedge: Option<Nanos>,
     /// Failed disks, numbered from 0: the array runs degraded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<u32>,
@@ -249,6 +253,7 @@ impl Spec for ArraySpec {
             layout,
             queueing: self.queueing,
             read_from: self.read_from.unwrap_or_default(),
+            hedge: self.hedge,
             each,
             failed,
             spares: self.spares as usize,
@@ -284,6 +289,7 @@ impl ArraySpec {
             first_unit: FirstUnit::default(),
             rotation: None,
             read_from: None,
+            hedge: None,
             failed: Vec::new(),
             from: None,
             spares: 0,
