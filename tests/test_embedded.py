@@ -96,6 +96,20 @@ def test_what_fails_fails_requests_and_may_return() -> None:
     assert not found.failed
 
 
+def test_what_is_slow_takes_longer_until_it_is_not() -> None:
+    storage, took = Storage(Scenario(STATION)), []
+    for times in (1, 8, 1):
+        storage.slow("clerk", times)
+        began = storage.now_ns
+        storage.submit("clerk", "read", address=0, size=1)
+        done = storage.next_completion()
+        assert done
+        took.append(done.at_ns - began)
+    assert took == [5_000_000, 40_000_000, 5_000_000]
+    with pytest.raises(ValueError, match="less than usual"):
+        storage.slow("clerk", 0.5)
+
+
 def test_a_simpy_model_sees_the_queue_that_simpy_has_itself() -> None:
     """Clients of a station of headrace and of a resource of SimPy: the same times, but for the rounding of floats."""
 

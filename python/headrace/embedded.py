@@ -136,6 +136,10 @@ class Storage:
         """Put an empty component in the place of one that failed; an array then rebuilds its data."""
         self._core.change(component, "replaced")
 
+    def slow(self, component: str, times: float) -> None:
+        """Have a component take this many times as long as usual for what it begins from now on; 1 for the usual time."""
+        self._core.slow(component, round(100 * max(times, 0)))
+
     @property
     def components(self) -> "polars.DataFrame":
         """What came to each component and what it did, from the beginning to now; one row each."""

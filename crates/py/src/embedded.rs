@@ -144,9 +144,15 @@ impl StorageHandle {
         let change = match change {
             "fails" => Change::Fails,
             "returns" => Change::Returns,
-            _ => Change::Replaced,
+            "replaced" => Change::Replaced,
+            _ => return Err(PyValueError::new_err(format!("there is no change `{change}`"))),
         };
         self.storage.change(component, change).map_err(wrong)
+    }
+
+    /// Has a component take `percent` of its usual time for what it begins from now on.
+    fn slow(&mut self, component: &str, percent: u32) -> PyResult<()> {
+        self.storage.change(component, Change::Slow(percent)).map_err(wrong)
     }
 
     /// Each component: path, requests answered, their bytes, utilisation, and requests that wait.

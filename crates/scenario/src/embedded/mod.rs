@@ -294,7 +294,7 @@ impl Storage {
         end.map_or(Ok(()), |end| Err(StorageError::Ended(end)))
     }
 
-    /// Has a component fail, return with its data, or be replaced by an empty one, now.
+    /// Has a component fail, return with its data, be replaced by an empty one, or take longer than usual, now.
     ///
     /// # Errors
     /// There is no component, or piece of one, of this name, or it cannot change so.
@@ -305,10 +305,17 @@ impl Storage {
         };
         let (node, piece) = self.machine.with_handle(|Handle { plan, .. }| {
             let found = faults::that_fails(&plan.graph, component, &Path::default()).map_err(unfit)?;
-            if change == Change::Replaced && !faults::is_replaceable(&plan.graph, found) {
-                let message =
-                    format!("`{component}` holds no data, so it cannot be replaced; have it return");
-                return Err(StorageError::CannotChange(message));
+            match change {
+                Change::Replaced if !faults::is_replaceable(&plan.graph, found) => {
+                    let message = format!("`{component}` holds no data, so it cannot be replaced; have it return");
+                    return Err(StorageError::CannotChange(message));
+                }
+                Change::Slow(percent) if percent < 100 => {
+                    let message = format!("{percent} % of its time is less than usual");
+                    return Err(StorageError::CannotChange(message));
+                }
+                Change::Slow(_) => faults::can_be_slow(&plan.graph, found, &Path::default()).map_err(unfit)?,
+                _ => {}
             }
             Ok(found)
         })?;
