@@ -45,6 +45,15 @@ pub struct DriveUse {
     pub silo: Option<u32>,
 }
 
+/// Where a file lies on tape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TapePlace {
+    /// The cartridge: its name as a number, or a hash of it.
+    pub cartridge: u64,
+    /// Where the file begins, in bytes from the beginning of the tape, where that is known.
+    pub position: Option<u64>,
+}
+
 impl FileAct {
     /// All acts, in the order in which tables show them.
     pub const ALL: [Self; 5] = [Self::Get, Self::Put, Self::Stage, Self::Delete, Self::Session];

@@ -17,7 +17,7 @@ mod time;
 pub use block::{Block, Op};
 pub use breakdown::{Breakdown, Leg, NodeId, TimeKind};
 pub use event::DaqEvent;
-pub use file::{DriveUse, FileAct, FileOp};
+pub use file::{DriveUse, FileAct, FileOp, TapePlace};
 pub use file_table::FileTable;
 pub use request::{Cause, Request};
 pub use size::{DrawnSize, Share, SizeSpec};

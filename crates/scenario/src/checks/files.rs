@@ -1,4 +1,4 @@
-//! No file is lost: from the end of its put to its deletion, it is on disk, on tape or both. A purge takes no file that is not on tape or is
+//! No file is lost: from the end of its put to its deletion, it is on disk, on tape or both. None is stored to tape twice. A purge takes no file that is not on tape or is
 //! being read. Files never take more space than there is.
 //!
 //! It follows each [`Fact`] as the archive reports it, and knows no policy.
@@ -67,7 +67,12 @@ impl FileBooks {
             }
             Fact::SpaceGiven { pool, file } => self.leaves(of, file, pool, File::may_be_given_up),
             Fact::OnDisk(file) => self.change(of, file, |file| file.on_disk = true),
-            Fact::OnTape(file) => self.change(of, file, |file| file.on_tape = true),
+            Fact::OnTape(file) => {
+                self.with(of, file, |file| match std::mem::replace(&mut file.on_tape, true) {
+                    true => Err("it is stored to tape, where it is".to_owned()),
+                    false => Ok(()),
+                })
+            }
             Fact::ReadBegins(file) => self.with(of, file, |file| {
                 file.readers += 1;
                 if file.on_disk {

@@ -40,6 +40,8 @@ impl Planner<'_> {
                     None => {
                         let has_library = known.plan().is_some_and(ArchivePlan::has_library);
                         self.check_files(&at, &log.survey, has_library, known.capacity());
+                        let library = known.uses().find_map(|used| used.plan::<TapeLibrarySpec>());
+                        self.check_places(&at, &log.survey, library);
                     }
                 }
                 Some(log)
@@ -103,6 +105,21 @@ impl Planner<'_> {
             let message =
                 format!("a cartridge lies in silo {silo}; `{library}` has silos 0 to {}", silos - 1);
             self.say(Problem::at(path.clone(), message).help("give the groups more `silos`"));
+        }
+    }
+
+    /// A file begins on the cartridge where the log has it.
+    fn check_places(&mut self, path: &Path, survey: &FileSurvey, library: Option<&TapeLibrarySpec>) {
+        let farthest = survey.places.values().filter_map(|place| place.position).max();
+        if let (Some(at), Some(library)) = (farthest, library)
+            && at >= library.cartridge.0
+        {
+            let (at, whole) = (Bytes(at), library.cartridge);
+            let message = format!("a file begins at {at} of its cartridge, which holds {whole}");
+            self.say(
+                Problem::at(path.clone(), message)
+                    .help("`position_bytes` counts from the beginning of the tape"),
+            );
         }
     }
 

@@ -84,9 +84,9 @@ pub struct ComponentResults {
     /// `collect_ms` of a write and `write_ms` from then until it is done; of an archive's front: `held_back_by_limits` and
     /// `waiting_for_ports` (requests, on average: times the hours, job-hours lost), `held_back_share`; of its network:
     /// `inward_busy`, `outward_busy`; of its disk pool: `fill`, `waiting_for_space`; of its tape library: `mounts`,
-    /// `mounts_per_access`, `most_drives_busy`, `bytes_read`, `bytes_written`, `paths_busy` (drive groups, on average),
-    /// `passed_through` (mounts in a drive of another group), `back_hitches` (stops of starved drives); of a limiter: `refused` requests, and
-    /// of each of its buckets `fill`.
+    /// `mounts_per_access`, `locate_ms` (mean time to locate of an access), `most_drives_busy`, `bytes_read`, `bytes_written`, `paths_busy`
+    /// (drive groups, on average), `passed_through` (mounts in a drive of another group), `back_hitches` (stops of starved drives); of a
+    /// limiter: `refused` requests, and of each of its buckets `fill`.
     pub meters: BTreeMap<&'static str, Option<f64>>,
 }
 

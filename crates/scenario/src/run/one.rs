@@ -73,10 +73,12 @@ pub fn run(
 
 /// Has the archive of a stream begin with the files that are older than its log.
 fn begin_with_older_files(stream: &StreamPlan, source: &RequestSource) {
-    for file in stream.log.iter().flat_map(|log| &*log.survey.older) {
+    let surveys = stream.log.iter().map(|log| &log.survey);
+    for (file, places) in surveys.flat_map(|survey| survey.older.iter().map(|file| (file, &survey.places))) {
+        let place = places.get(&file.file).copied();
         let act = if file.on_tape { FileAct::Stage } else { FileAct::Put };
         let (file, bytes, drive) = (file.file, file.bytes, DriveUse::default());
         let archive = source.edge.get::<Archive>().expect("older files are those of an archive");
-        archive.begin_with(&FileOp { act, file, bytes, user: 0, host: 0, drive });
+        archive.begin_with(&FileOp { act, file, bytes, user: 0, host: 0, drive }, place);
     }
 }

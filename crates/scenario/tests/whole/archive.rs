@@ -19,8 +19,8 @@ impl Case {
     fn new(name: &str, log: &str) -> Self {
         let folder = std::env::temp_dir().join(format!("headrace-archive-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
-        std::fs::write(folder.join("jobs.csv"), format!("time_s,op,user,host,file,bytes,staged\n{log}"))
-            .unwrap();
+        let header = "time_s,op,user,host,file,bytes,staged,cartridge,position_bytes";
+        std::fs::write(folder.join("jobs.csv"), format!("{header}\n{log}")).unwrap();
         Self { folder }
     }
 
@@ -448,6 +448,62 @@ fn recalls_can_be_batched_by_cartridge() {
     assert!(batched.1 < arrival.1 / 3.0);
 }
 
+/// Three files of a tape of 1 GB that is passed in 100 s. By position the one whose recall has the tape mounted goes last.
+#[test]
+fn recalls_are_served_in_the_order_on_tape() {
+    let file = |name: &str, mb: u32| format!("0,stage,u,h,{name},1000000,1,T1,{mb}000000\n");
+    let case = Case::new("tape-order", &(file("a", 900) + &file("b", 100) + &file("c", 600)));
+    let library = LIBRARY.replace("drives: 2", "drives: 1") + ", locate: 100 s, recall: ";
+    let run = |recall: &str| {
+        let results = case.run(&(POOL.to_owned() + &library + recall + "}\n" + &archive(", library: tapes")));
+        is(meter(&results, "tapes", "mounts"), 1.0);
+        is(meter(&results, "tapes", "mounts_per_access"), 1.0 / 3.0);
+        mean(&results, "stage") * 3.0
+    };
+    // A load, and of each the way and a second of data.
+    let sum = |ways: [f64; 3]| 3.0 * (60.0 + ways[0] + 1.0) + 2.0 * (ways[1] + 1.0) + ways[2] + 1.0;
+    for recall in ["arrival", "by_cartridge"] {
+        is(run(recall), sum([90.0, 80.1, 49.9]));
+    }
+    for recall in ["ascending", "nearest", "recommended"] {
+        is(run(recall), sum([10.0, 49.9, 29.9]));
+    }
+}
+
+/// Of a file that begins 500 kB before the end of the last tape that the log names, the rest is on a tape that it does not name.
+#[test]
+fn a_file_goes_on_behind_the_end_of_a_tape_of_the_log() {
+    let case = Case::new("beyond-the-end", "0,stage,u,h,a,1000000,1,T1,999500000\n");
+    let results = case.run(&(POOL.to_owned() + LIBRARY + "}\n" + &archive(", library: tapes")));
+    is(mean(&results, "stage"), 60.0 + 0.5 + 60.0 + 0.5);
+}
+
+/// Recalls for one tape come as fast as they are served, and one for another tape at 100 s.
+#[test]
+fn no_recall_waits_for_ever_for_another_tape_to_be_done() {
+    let on = |at: u32, tape: &str| format!("{at},stage,u,h,f{at}{tape},1000000,1,{tape},{at}000000\n");
+    let log: String = (0..600)
+        .map(|at| on(at, "T1") + if at == 100 { "100,get,u,h,g,1000000,1,T2,0\n" } else { "" })
+        .collect();
+    let case = Case::new("fair", &log);
+    let library = LIBRARY.replace("drives: 2", "drives: 1") + ", recall: ";
+    let pool = POOL.replace("volume: 100 MB", "volume: 1 GB");
+    let other = |recall: &str| {
+        let system = pool.clone() + &library + recall + "}\n" + &archive(", library: tapes");
+        let results = case.run(&system);
+        (mean(&results, "get"), meter(&results, "tapes", "mounts"))
+    };
+    for recall in ["by_cartridge", "recommended"] {
+        // At 660 s the last of the 600 is done. A load, a second from tape and a fifth to the client.
+        let (unfair, mounts) = other(recall);
+        is(unfair, 660.0 - 100.0 + 61.2);
+        // The batch of the time when it has waited for long enough ends before it; then the tape comes back.
+        let (fair, again) = other(&format!("{recall}, longest_wait: 30 s, batch: 10"));
+        assert!((30.0 + 61.2..30.0 + 10.0 + 61.3).contains(&fair), "{recall}: {fair} s");
+        assert_eq!((mounts, again), (2.0, 3.0), "{recall}");
+    }
+}
+
 /// Of a file of 20 MB on tape, 10 MB are got: all of it comes from tape, and half of it crosses the chain to the client.
 #[test]
 fn a_get_of_a_part_moves_that_part() {
@@ -549,6 +605,128 @@ fn the_pool_is_purged_of_what_is_on_tape() {
     assert!(fill.iter().all(|fill| (0.0..=1.0).contains(fill)));
 }
 
+/// Files of 60 MB to drives of 1 MB/s, with a put at the end that keeps the run going until all are on tape. Gives how long they were in the
+/// pool until then on average, in s, with the results.
+fn stored(name: &str, puts: &[u32], library: &str, migrate: &str) -> (f64, Results) {
+    let put = |(at, time): (usize, &u32)| format!("{time},put,u,h,f{at},60000000,\n");
+    let log = puts.iter().enumerate().map(put).collect::<String>() + "20000,get,u,h,f0,60000000,\n";
+    let case = Case::new(name, &log);
+    let pool = "  disks: {type: disk_pool, chains: 1, volumes: 4, volume: 500 MB, rate: 60 GB/s}\n";
+    let tapes = format!(
+        "  tapes: {{type: tape_library, cartridge: 1 GB, load: 60 s, drive_rate: 1 MB/s, {library}}}\n"
+    );
+    let results = case.run(
+        &(pool.to_owned()
+            + &tapes
+            + &archive(&format!(", library: tapes, migrate: {{every: 10 min{migrate}}}"))),
+    );
+    (meter(&results, "archive", "to_tape_ms") / 1e3, results)
+}
+
+/// A load, and a minute a file: one stream stores four one after another, two streams two each, on tapes of their own.
+#[test]
+fn streams_write_to_tapes_of_their_own() {
+    let puts = [1, 1, 1, 1];
+    let of = |name: &str, drives: u32, streams: u32| {
+        stored(name, &puts, &format!("groups: [{{drives: {drives}}}]"), &format!(", streams: {streams}"))
+    };
+    let (one, results) = of("one-stream", 4, 1);
+    near(one, 600.0 + 60.0 + 150.0, 0.01);
+    is(meter(&results, "tapes", "mounts"), 1.0);
+    let (two, results) = of("two-streams", 4, 2);
+    near(two, 600.0 + 60.0 + 90.0, 0.01);
+    is(meter(&results, "tapes", "mounts"), 2.0);
+    is(meter(&results, "tapes", "most_drives_busy"), 2.0);
+    // With one drive the second waits until the first has stored what is left.
+    let (shared, results) = of("shared-drive", 1, 2);
+    near(shared, 600.0 + (3.0 * 120.0 + 360.0) / 4.0 + 60.0, 60.0);
+    is(meter(&results, "archive", "stored_to_tape"), 4.0);
+}
+
+/// Files put an hour apart: each is stored by itself, or three together, or when the first is two hours old.
+#[test]
+fn a_mount_waits_until_enough_is_due() {
+    let puts = [0, 3600, 7200, 10_800];
+    let of = |name: &str, mount: &str| stored(name, &puts, "groups: [{drives: 2}]", mount);
+    is(meter(&of("no-rule", "").1, "tapes", "mounts"), 4.0);
+    // The fourth is not on tape: by these rules nothing else makes a mount.
+    for (name, rule) in [("files", "{files: 3}"), ("bytes", "{bytes: 180 MB}")] {
+        let (time, results) = of(name, &format!(", mount: {rule}"));
+        is(meter(&results, "tapes", "mounts"), 1.0);
+        is(meter(&results, "archive", "stored_to_tape"), 3.0);
+        near(time, 3600.0 + 600.0 + 60.0 + 120.0, 1.0);
+    }
+    let (_, results) = of("age", ", mount: {files: 9, age: 2 h}");
+    is(meter(&results, "tapes", "mounts"), 2.0);
+    is(meter(&results, "archive", "stored_to_tape"), 4.0);
+    let case = Case::new("no-condition", "0,put,u,h,a,50000000,\n");
+    let problems = case.try_run(
+        &(POOL.to_owned()
+            + LIBRARY
+            + "}\n"
+            + &archive(", library: tapes, migrate: {every: 1 min, mount: {}}")),
+    );
+    assert!(problems.unwrap_err().contains("no condition for a mount"));
+}
+
+/// Four files of a minute, a flush of 10 s after each, after every second, or once at the end.
+#[test]
+fn files_are_on_tape_after_a_flush() {
+    let of = |name: &str, flush: &str| {
+        let flush = format!(", flush: {{time: 10 s{flush}}}");
+        stored(name, &[1, 1, 1, 1], "groups: [{drives: 1}]", &flush).0 - 600.0 - 60.0
+    };
+    near(of("flush-each", ""), (70.0 + 140.0 + 210.0 + 280.0) / 4.0, 0.01);
+    near(of("flush-two", ", files: 2"), (130.0 + 260.0) / 2.0, 0.01);
+    near(of("flush-bytes", ", bytes: 100 MB"), (130.0 + 260.0) / 2.0, 0.01);
+    near(of("flush-last", ", files: 1000"), 250.0, 0.01);
+}
+
+/// Files that span cartridges, written by two streams at once, are read where they are.
+#[test]
+fn a_file_goes_on_where_its_stream_does() {
+    let puts: String = (0..4).map(|at| format!("0,put,u,h,f{at},150000000,\n")).collect();
+    let gets: String = (0..4).map(|at| format!("20000,get,u,h,f{at},150000000,\n")).collect();
+    let case = Case::new("streams-span", &(puts + "10000,put,u,h,last,300000000,\n" + &gets));
+    let pool = "  disks: {type: disk_pool, chains: 1, volumes: 10, volume: 100 MB, rate: 60 GB/s}\n";
+    let library = "  tapes: {type: tape_library, groups: [{drives: 4}], drive_rate: 1 MB/s, cartridge: 100 MB, load: 60 s}\n";
+    let rest = ", library: tapes, migrate: {every: 10 min, streams: 2}, purge: {weight: size_mb, high: 90 %, low: 0 %}";
+    let results = case.run(&(pool.to_owned() + library + &archive(rest)));
+    assert!(results.complete, "{}", results.answer);
+    is(meter(&results, "tapes", "bytes_read"), 600e6);
+    // Two streams fill three cartridges each; of two files each, the first begins on the first and goes on on the second.
+    is(meter(&results, "tapes", "bytes_written"), 900e6);
+}
+
+/// Puts of 50 MB/s to drives of 10 MB/s: one stream falls behind, six keep up.
+#[test]
+fn a_queue_that_backs_up_says_why() {
+    let log: String = (0..200).map(|at| format!("{},put,u,h,f{at},1000000000,\n", at * 20)).collect();
+    let case = Case::new("backs-up", &log);
+    let pool = "  disks: {type: disk_pool, chains: 1, volumes: 1, volume: 500 GB, rate: 60 GB/s}\n";
+    let said = |drives: &str, load: &str, migrate: &str| {
+        let library = format!(
+            "  tapes: {{type: tape_library, groups: [{{{drives}}}], drive_rate: 10 MB/s, cartridge: 1 TB, load: {load}}}\n"
+        );
+        let rest = archive(&format!(", library: tapes, migrate: {{every: 1 min{migrate}}}"));
+        let results = case.run(&(pool.to_owned() + &library + &rest));
+        let found = results.notes.iter().find(|note| note.contains("the queue for tape backs up"));
+        found.cloned().unwrap_or_default()
+    };
+    let one = said("drives: 8", "60 s", "");
+    assert!(
+        one.contains("puts bring 50")
+            && one.contains("1 stream can store 9.")
+            && one.contains("more `migrate.streams` write more"),
+        "{one}"
+    );
+    assert_eq!(said("drives: 8", "60 s", ", streams: 8"), "");
+    let few = said("drives: 1", "60 s", ", streams: 8");
+    assert!(few.contains("into waiting for drives of `tapes`"), "{few}");
+    let flushes = said("drives: 8", "60 s", ", streams: 1, flush: {time: 300 s}");
+    assert!(flushes.contains("into flushes"), "{flushes}");
+}
+
 /// Without tape a full pool stays full; what waits for space is named.
 #[test]
 fn a_pool_that_cannot_be_emptied_is_named() {
@@ -628,8 +806,16 @@ fn what_cannot_work_is_refused() {
         &(pool.clone() + &archive(", purge: {weight: '1', high: 70 %, low: 80 %}")),
         "`low` (80 %) must not be above `high` (70 %)",
     );
+    let beyond = Case::new("beyond", "0,get,u,h,a,50000000,1,T1,1000000000\n");
+    let problems =
+        beyond.try_run(&(pool.clone() + LIBRARY + "}\n" + &archive(", library: tapes"))).unwrap_err();
+    assert!(problems.contains("a file begins at 1 GB of its cartridge, which holds 1 GB"), "{problems}");
     let with_tape = |library: &str, more: &str| pool.clone() + library + "}\n" + &archive(more);
     refused(&with_tape(LIBRARY, ", library: tapes, migrate: {every: 0 s}"), "a migration that never sleeps");
+    refused(
+        &with_tape(&(LIBRARY.to_owned() + ", longest_wait: 1 h"), ", library: tapes"),
+        "in order of arrival",
+    );
     for (reserved, says) in [
         ("drives: 2, for_reads: 2", "no drive may write the cartridges of `groups[0]`"),
         ("drives: 1, for_writes: 1", "no drive may read the cartridges of `groups[0]`"),
@@ -675,8 +861,21 @@ fn archives() -> impl Strategy<Value = String> {
         "hours_on_disk",
     ]);
     let order = prop::sample::select(vec!["by_volume", "oldest", "smallest", "largest"]);
-    (queue, weight, order, 0u32..3, 1u32..4, any::<bool>(), 0u32..2).prop_map(|(queue, weight, order, hold, drives, batched, age)| {
-        let recall = if batched { "by_cartridge" } else { "arrival" };
+    let recall = prop::sample::select(vec![
+        "arrival",
+        "by_cartridge",
+        "ascending, batch: 2, longest_wait: 1 min",
+        "nearest, wraps: 4, accumulate: 1 min",
+        "recommended, wraps: 4",
+    ]);
+    let migrate = prop::sample::select(vec![
+        "",
+        ", streams: 3",
+        ", streams: 2, mount: {bytes: 50 MB, age: 5 min}, flush: {time: 5 s, files: 3}",
+        ", mount: {files: 3, age: 1 h}, flush: {time: 1 s, bytes: 60 MB}",
+    ]);
+    let chosen = (queue, weight, order, 0u32..3, 1u32..4, recall, 0u32..2, migrate);
+    chosen.prop_map(|(queue, weight, order, hold, drives, recall, age, migrate)| {
         format!(
             "  front: {{type: front, per_user: 2, per_host: 3, queue: {queue}, get_latency: 0.2 s, \
              ports: [{{number: 1, up_to: 20 MB}}, {{number: 1, above: 5 MB}}]}}\n  net: {{type: network, rate: 7 MB/s}}\n\
@@ -684,7 +883,7 @@ fn archives() -> impl Strategy<Value = String> {
              \x20 tapes: {{type: tape_library, groups: [{{drives: {drives}, rate: 3 MB/s}}, {{drives: 1, rate: 2 MB/s}}], cartridge: 70 MB, \
              cartridges: 3, load: 20 s, locate: 30 s, rewind: 30 s, move: 5 s, hold: {hold} min, recall: {recall}}}\n\
              \x20 archive: {{type: archive, front: front, network: net, pool: disks, library: tapes, \
-             migrate: {{every: 1 min, min_age: {age} min, order: {order}}}, \
+             migrate: {{every: 1 min, min_age: {age} min, order: {order}{migrate}}}, \
              purge: {{weight: '{weight}', high: 60 %, low: 30 %, min_age: {age} min}}}}\n"
         )
     })

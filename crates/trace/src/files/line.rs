@@ -1,7 +1,7 @@
 //! A line of a log: columns by name.
 
 use headrace_units::Nanos;
-use headrace_work::{DriveUse, FileAct, FileOp};
+use headrace_work::{DriveUse, FileAct, FileOp, TapePlace};
 
 use crate::fields::{Fields, MOST, scaled, shown, whole};
 
@@ -18,6 +18,8 @@ pub struct Logged {
     pub size: Option<u64>,
     /// True if the file was read from tape; `None` if not logged.
     pub staged: Option<bool>,
+    /// Where on tape it lies, where the log says so.
+    pub place: Option<TapePlace>,
     pub measured: Option<Nanos>,
     /// True if the log says that the file has no bytes.
     pub is_empty: bool,
@@ -41,6 +43,8 @@ struct LineColumns {
     bytes: Option<usize>,
     file_bytes: Option<usize>,
     staged: Option<usize>,
+    cartridge: Option<usize>,
+    position: Option<usize>,
     measured: Option<usize>,
     drive: Option<usize>,
     silo: Option<usize>,
@@ -87,7 +91,7 @@ impl LineColumns {
             optional(name).ok_or_else(|| {
                 let known: Vec<String> = (0..header.count).map(|at| shown(header.get(at))).collect();
                 format!(
-                    "no column `{name}` among the first {MOST}; a log has `time_s,op,user,host,file,bytes` (and `file_bytes`, `staged`, `measured_s`), \
+                    "no column `{name}` among the first {MOST}; a log has `time_s,op,user,host,file,bytes` (and `file_bytes`, `staged`, `cartridge`, `position_bytes`, `measured_s`), \
                      or of cartridges `time_s,op,file,drive_s` (and `silo`), and `headrace logs convert` makes one of other logs; this header has {}",
                     known.join(", ")
                 )
@@ -105,6 +109,8 @@ impl LineColumns {
             bytes: of_files("bytes")?,
             file_bytes: optional("file_bytes"),
             staged: optional("staged"),
+            cartridge: optional("cartridge"),
+            position: optional("position_bytes"),
             measured: optional("measured_s"),
             drive,
             silo: optional("silo"),
@@ -133,7 +139,8 @@ impl LineColumns {
         let op = FileOp { act, file: named(fields.get(self.file)), bytes: bytes.max(1), user, host, drive };
         let staged = self.staged.map(|at| flag(fields.get(at))).transpose()?.flatten();
         let is_empty = bytes == 0 && has_size;
-        Ok(Logged { at: Nanos::ZERO, op, size, staged, measured: self.measured(fields)?, is_empty })
+        let (place, measured) = (self.place(fields)?, self.measured(fields)?);
+        Ok(Logged { at: Nanos::ZERO, op, size, staged, place, measured, is_empty })
     }
 
     fn drive_use(&self, fields: &Fields) -> Result<DriveUse, String> {
@@ -143,6 +150,19 @@ impl LineColumns {
         let silo = silo.map(|silo| whole(silo, "number of a `silo`")).transpose()?;
         let silo = silo.map(|silo| u32::try_from(silo).map_err(|_| format!("there is no silo {silo}")));
         Ok(DriveUse { time: Nanos(scaled(time, 1_000_000_000, "`drive_s`")?), silo: silo.transpose()? })
+    }
+
+    fn place(&self, fields: &Fields) -> Result<Option<TapePlace>, String> {
+        let filled = |at: Option<usize>| at.map(|at| fields.get(at)).filter(|field| !field.is_empty());
+        let position = filled(self.position).map(|field| whole(field, "number of `position_bytes`"));
+        let position = position.transpose()?;
+        match filled(self.cartridge) {
+            Some(name) => Ok(Some(TapePlace { cartridge: named(name), position })),
+            None if position.is_some() => {
+                Err("`position_bytes` needs the `cartridge` that it is on".to_owned())
+            }
+            None => Ok(None),
+        }
     }
 
     fn measured(&self, fields: &Fields) -> Result<Option<Nanos>, String> {

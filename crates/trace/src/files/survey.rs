@@ -1,9 +1,10 @@
 //! Survey of a log, made by one scan before the run.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use headrace_units::Nanos;
-use headrace_work::{FileAct, FileTable};
+use headrace_work::{FileAct, FileTable, TapePlace};
 
 use super::line::Logged;
 use super::spec::Unseen;
@@ -43,6 +44,8 @@ pub struct FileSurvey {
     pub skipped: u64,
     /// Files that are read before they are written, in the order in which they are read.
     pub older: Arc<Vec<OlderFile>>,
+    /// Where on tape those lie of which the log says it.
+    pub places: Arc<BTreeMap<u64, TapePlace>>,
     /// Times for which sessions use their drives, in s, sorted, and the silos of their cartridges if known.
     pub sessions: Arc<[(f32, Option<u32>)]>,
     /// From the end of a session to the next of the same cartridge, in s, sorted.
@@ -74,6 +77,7 @@ struct Files {
     by_name: FileTable,
     met: Vec<Met>,
     older: Vec<OlderFile>,
+    places: BTreeMap<u64, TapePlace>,
 }
 
 impl Files {
@@ -106,6 +110,7 @@ impl Files {
         let older = is_older.then_some(self.older.len() as u32);
         if is_older {
             let on_tape = logged.staged.unwrap_or(unseen == Unseen::Tape);
+            self.places.extend(logged.place.filter(|_| on_tape).map(|place| (op.file, place)));
             self.older.push(OlderFile { file: op.file, bytes, on_tape });
         }
         self.by_name.insert(op.file, self.met.len() as u32);
@@ -139,7 +144,7 @@ pub(super) fn survey(
     }
     survey.files = files.met.len() as u64;
     survey.skipped = reader.skipped;
-    survey.older = Arc::new(files.older);
+    (survey.older, survey.places) = (Arc::new(files.older), Arc::new(files.places));
     survey.sessions = sorted(sessions);
     survey.gaps = sorted(gaps);
     Ok(survey)

@@ -60,6 +60,18 @@ fn every_error_names_its_line() {
     assert!(empty.contains("has no requests"), "{empty}");
 }
 
+/// Where files lie on tape is known of a and b, of b only its cartridge; c is not on tape, and d no older than the log.
+#[test]
+fn files_have_places_on_tape() {
+    let header = "time_s,op,user,host,file,bytes,staged,cartridge,position_bytes\n";
+    let text = "1,get,u,h,a,10,1,L00001,4000\n2,get,u,h,b,20,1,L00001,\n3,get,u,h,c,5,0,L00001,5\n4,put,u,h,d,5,,L00002,5\n5,get,u,h,e,1,1,,\n";
+    let log = log_of("places", &format!("{header}{text}"), "").unwrap();
+    let places: Vec<Option<u64>> = log.survey.places.values().map(|place| place.position).collect();
+    assert_eq!((places.len(), places.iter().flatten().copied().collect::<Vec<_>>()), (2, vec![4000]));
+    let error = log_of("nowhere", &format!("{header}1,get,u,h,a,10,1,,7\n"), "").unwrap_err().to_string();
+    assert!(error.contains("line 2: `position_bytes` needs the `cartridge`"), "{error}");
+}
+
 /// Files a and b are older than the log: a has what its column says, b as much as is got of it at most. c is put.
 #[test]
 fn gets_may_be_of_a_part_of_a_file() {

@@ -1,6 +1,7 @@
 //! An archive: files in a disk pool before a tape library. It knows where files are and decides what is staged, stored to tape and purged;
 //! front, network, pool and library do it.
 
+mod backlog;
 mod catalogue;
 mod full;
 mod migrate;
@@ -15,7 +16,7 @@ use std::collections::VecDeque;
 
 use headrace_kernel::{Locks, WaitList};
 use headrace_units::{Nanos, counted};
-use headrace_work::{Breakdown, FileAct, FileOp, NodeId, Request};
+use headrace_work::{Breakdown, FileAct, FileOp, NodeId, Request, TapePlace};
 
 use crate::archive::disk_pool::DiskPool;
 use crate::archive::fact::Fact;
@@ -29,9 +30,10 @@ use crate::core::work::Serve;
 
 use catalogue::{FileCatalogue, FileNumber};
 use full::Filled;
+use migrate::TapeQueue;
 use purge::PurgeOrder;
 
-pub use spec::{ArchivePlan, ArchiveSpec, MigrateOrder, MigrateSpec, PurgeSpec};
+pub use spec::{ArchivePlan, ArchiveSpec, FlushSpec, MigrateOrder, MigrateSpec, MountRule, PurgeSpec};
 
 /// A component that the archive uses, and the way to it.
 type UsedComponent<'m, R> = (&'m Edge<'m>, &'m R);
@@ -53,7 +55,8 @@ pub struct Archive<'m> {
     fresh: RefCell<Vec<FileNumber>>,
     unreadable: RefCell<Vec<FileNumber>>,
     fresh_bytes: Cell<u64>,
-    /// The migration, while there is nothing to migrate.
+    for_tape: TapeQueue,
+    /// Streams to tape, while nothing is there for them.
     deposits: WaitList<'m, (), ()>,
     /// Files that wait for space in the pool, in order.
     wanting: RefCell<VecDeque<FileNumber>>,
@@ -107,6 +110,7 @@ impl Plan for ArchivePlan {
             fresh: RefCell::default(),
             unreadable: RefCell::default(),
             fresh_bytes: Cell::new(0),
+            for_tape: TapeQueue::default(),
             deposits: WaitList::new(context.shared.sim),
             wanting: RefCell::default(),
             last_used: Cell::new(Nanos::ZERO),
@@ -255,6 +259,7 @@ impl<'m> Component<'m> for Archive<'m> {
         first
             .into_iter()
             .chain(self.fullness(now))
+            .chain(self.backlog(now))
             .map(|remark| format!("{}: {remark}", self.context.path))
             .collect()
     }
@@ -287,15 +292,16 @@ impl<'m> Serve<'m, FileOp> for Archive<'m> {
 }
 
 impl Archive<'_> {
-    /// Takes a file that exists when the run begins: in the disk pool where it is one to put, on tape where it is one to stage.
-    pub fn begin_with(&self, file: &FileOp) {
+    /// Takes a file that exists when the run begins: in the disk pool where it is one to put, on tape where it is one to stage, at its place
+    /// where that is known.
+    pub fn begin_with(&self, file: &FileOp, place: Option<TapePlace>) {
         if self.files.borrow().find(file.file).is_some() {
             return;
         }
         let (number, _) = self.files.borrow_mut().create(file.file, file.bytes, self.now());
         match (file.act, self.library) {
             (FileAct::Stage, Some((_, library))) => {
-                self.files.borrow_mut()[number].tape = Some(library.spot_of(file.file));
+                self.files.borrow_mut()[number].tape = Some(library.spot_of(file.file, place));
                 self.tell(Fact::OnTape(number));
             }
             _ => {

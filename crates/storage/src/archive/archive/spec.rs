@@ -33,7 +33,7 @@ pub struct ArchiveSpec {
     pub purge: Option<PurgeSpec>,
 }
 
-/// Migration to tape: one process that sleeps, lists files, and copies them one by one.
+/// Migration to tape: streams that sleep, list the files that are due, and copy one after another until none is left.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MigrateSpec {
@@ -45,6 +45,60 @@ pub struct MigrateSpec {
     /// Order in which a list is copied.
     #[serde(default)]
     pub order: MigrateOrder,
+    /// Maximum number of streams. Each writes to a cartridge of its own, in a drive of its own. A file is written by one stream.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 10_000))]
+    pub streams: u32,
+    /// What must wait for tape before a stream asks for a drive. Default: any file that is due.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mount: Option<MountRule>,
+    /// How often a drive writes out its buffer. Default: never; tape marks take no time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flush: Option<FlushSpec>,
+}
+
+/// A rule for mounts: one of its conditions suffices. It is looked at when a list is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MountRule {
+    /// Bytes that are due, for each stream that writes and one more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<Bytes>,
+    /// Number of files that are due, for each stream that writes and one more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub files: Option<u64>,
+    /// Time in the pool of the oldest file that is due, while no stream writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub age: Option<Nanos>,
+}
+
+/// A flush: the drive writes its buffer to tape, with a tape mark, before it takes more. Files are on tape from then on, and tape marks between
+/// two flushes are buffered. A stream also flushes at the end of a cartridge, and when no file is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FlushSpec {
+    /// Time of a flush: the back-hitch that it causes, and the rest of the buffer.
+    pub time: Nanos,
+    /// Number of bytes after which a flush follows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<Bytes>,
+    /// Number of files after which a flush follows. Default: one, where `bytes` is not given either.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub files: Option<u64>,
+}
+
+const fn one() -> u32 {
+    1
+}
+
+impl FlushSpec {
+    /// Returns true if a drive that has taken this much since the last flush writes it out.
+    pub(super) fn is_due(self, files: u64, bytes: u64) -> bool {
+        let at_files = self.files.or(self.bytes.is_none().then_some(1));
+        at_files.is_some_and(|most| files >= most) || self.bytes.is_some_and(|most| bytes >= most.0)
+    }
 }
 
 /// Order in which files are copied to tape.
@@ -111,6 +165,13 @@ impl Spec for ArchiveSpec {
                 "migrate.every",
                 "a migration that never sleeps lists files for ever",
                 Some("give a time above 0 s"),
+            );
+        }
+        if self.migrate.and_then(|migrate| migrate.mount).is_some_and(|rule| rule == MountRule::default()) {
+            return at.refuse(
+                "migrate.mount",
+                "no condition for a mount",
+                Some("give `bytes`, `files` or `age`"),
             );
         }
         let plan = ArchivePlan {

@@ -47,7 +47,7 @@ impl<'m> Archive<'m> {
             let before = breakdown.legs().len();
             // Its bytes are counted on the link.
             library.0.begin(0);
-            let mounted = library.1.mount(spot, request, breakdown).await;
+            let mounted = library.1.mount((spot, part), request, breakdown).await;
             for piece in self.pool.1.parts(volume, from, part) {
                 self.on_tape_path(request, (library, &mounted), piece, breakdown).await;
             }

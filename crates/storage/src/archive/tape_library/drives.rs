@@ -1,14 +1,15 @@
 //! The drives of a library: which cartridge is in which, and which request gets one next.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use headrace_kernel::{Resource, Sim, WaitList};
 use headrace_stats::{Gauge, Tally};
 use headrace_units::Nanos;
 use headrace_work::{Breakdown, Cause, NodeId};
 
-use super::spec::{DriveGroup, Recall, TapeLibrarySpec};
+use super::recall::{Batch, Recall};
+use super::spec::{DriveGroup, TapeLibrarySpec};
 use super::travel::along;
 
 /// A cartridge, by its number.
@@ -23,6 +24,11 @@ pub(super) struct DriveRequest {
     pub cause: Cause,
     /// Time of the load, if the cartridge must be mounted.
     pub load: Nanos,
+    /// Where its data begins on the tape and where it ends, in bytes.
+    pub span: (u64, u64),
+    /// Its number among all, and when it came.
+    pub number: u64,
+    pub since: Nanos,
 }
 
 #[derive(Clone, Copy)]
@@ -43,6 +49,8 @@ pub(super) struct TapeDrive {
     /// True if the drive has failed: it takes no request until it returns.
     pub is_down: bool,
     used_for: Option<Cartridge>,
+    /// True if that is for its data: a stream that fills a cartridge could as well fill another.
+    is_read: bool,
     /// Since when it is unused, or held.
     since: Nanos,
     /// Number of times that it was taken: a deferred dismount is dropped if the drive was taken again.
@@ -68,6 +76,9 @@ pub(super) struct Drives<'m> {
     /// The arms that have failed.
     pub(super) broken_arms: RefCell<BTreeSet<u32>>,
     queue: WaitList<'m, DriveRequest, usize>,
+    /// The requests that each drive serves next for its cartridge, by their numbers.
+    batches: RefCell<Vec<VecDeque<u64>>>,
+    requests: Cell<u64>,
     /// Requests that wait for a drive, by the group of their cartridge; and the drives of each group that have failed and are not in use.
     pub(super) waiting: RefCell<Vec<Gauge>>,
     pub(super) away: RefCell<Vec<Gauge>>,
@@ -91,6 +102,7 @@ fn drives_of((group, of): (usize, &DriveGroup)) -> impl Iterator<Item = TapeDriv
         is_held: false,
         is_down: false,
         used_for: None,
+        is_read: false,
         since: Nanos::ZERO,
         taken: 0,
     })
@@ -99,11 +111,14 @@ fn drives_of((group, of): (usize, &DriveGroup)) -> impl Iterator<Item = TapeDriv
 impl<'m> Drives<'m> {
     pub fn new(library: NodeId, sim: &'m Sim<'m>, spec: &'m TapeLibrarySpec) -> Self {
         let arms = spec.groups.iter().map(|group| Resource::fcfs(sim, u64::from(group.arms)));
+        let drives: Vec<TapeDrive> = spec.groups.iter().enumerate().flat_map(drives_of).collect();
         Self {
             library,
             sim,
             spec,
-            drives: RefCell::new(spec.groups.iter().enumerate().flat_map(drives_of).collect()),
+            batches: RefCell::new(vec![VecDeque::new(); drives.len()]),
+            requests: Cell::new(0),
+            drives: RefCell::new(drives),
             places: RefCell::default(),
             used_groups: RefCell::new(vec![Nanos::ZERO; spec.groups.len()]),
             used_cartridges: RefCell::default(),
@@ -121,12 +136,17 @@ impl<'m> Drives<'m> {
         }
     }
 
+    /// Returns a number that no request had before.
+    pub fn next_number(&self) -> u64 {
+        self.requests.replace(self.requests.get() + 1)
+    }
+
     /// Waits for a drive for a cartridge: the one that it is in, or one that can take it.
     pub async fn acquire(&'m self, wanted: DriveRequest) -> usize {
         let since = self.sim.now();
         self.accumulate(wanted.cartridge).await;
         let drive = match self.drive_for(&wanted) {
-            Some(drive) => self.take(drive, Some(wanted.cartridge)),
+            Some(drive) => self.take(drive, Some(&wanted)),
             None => self.wait(wanted).await,
         };
         self.waits.borrow_mut().record(self.sim.now() - since);
@@ -152,10 +172,10 @@ impl<'m> Drives<'m> {
         self.accumulating.borrow_mut().remove(&cartridge);
     }
 
-    /// Brings the cartridge into a drive that was acquired for it, unless it is there.
-    pub async fn mount(&'m self, drive: usize, wanted: DriveRequest, breakdown: &mut Breakdown) {
+    /// Brings the cartridge into a drive that was acquired for it. Gives false if it is there.
+    pub async fn mount(&'m self, drive: usize, wanted: DriveRequest, breakdown: &mut Breakdown) -> bool {
         if self.drives.borrow()[drive].cartridge == Some(wanted.cartridge) {
-            return;
+            return false;
         }
         self.dismount(drive, breakdown).await;
         let group = self.drives.borrow()[drive].group;
@@ -170,6 +190,7 @@ impl<'m> Drives<'m> {
         (state.cartridge, state.home) = (Some(wanted.cartridge), wanted.home);
         (state.position, state.drained) = (0, 0.0);
         self.mounts.set(self.mounts.get() + 1);
+        true
     }
 
     /// Waits for an arm of a group, which moves a cartridge. Charges what came before as service and the wait as waiting.
@@ -179,11 +200,12 @@ impl<'m> Drives<'m> {
         breakdown.waited(self.library, self.sim.now() - self.spec.robot_move);
     }
 
-    /// Goes to a position on the tape.
-    pub async fn locate(&'m self, drive: usize, to: u64) {
+    /// Goes to a position on the tape. Gives how long that took.
+    pub async fn locate(&'m self, drive: usize, to: u64) -> Nanos {
         let from = self.stand_at(drive, to);
-        let distance = (self.along(from) - self.along(to)).abs();
-        self.sim.delay(self.spec.locate.time(distance)).await;
+        let time = self.locate_time(from, to);
+        self.sim.delay(time).await;
+        time
     }
 
     /// The tape of a drive stands at a position. Gives where it stood before. Elsewhere the drive starts afresh.
@@ -221,16 +243,68 @@ impl<'m> Drives<'m> {
         if self.drives.borrow()[drive].is_down {
             return;
         }
-        let take = |wanted: &DriveRequest| self.take(drive, Some(wanted.cartridge));
-        let is_in_it = |wanted: &DriveRequest| mounted == Some(wanted.cartridge);
-        let batched = self.spec.recall == Recall::ByCartridge
-            && self.queue.offer(|wanted| is_in_it(wanted).then(|| take(wanted)));
-        if !batched && !self.queue.offer(|wanted| self.can_go(wanted, drive).then(|| take(wanted))) {
+        let take = |wanted: &DriveRequest| self.take(drive, Some(wanted));
+        let is_given = self.offer_overdue(drive)
+            || mounted.is_some_and(|cartridge| self.offer_batch(drive, cartridge))
+            || self.queue.offer(|wanted| self.can_go(wanted, drive).then(|| take(wanted)));
+        if !is_given {
             let taken = self.drives.borrow()[drive].taken;
             if mounted.is_some() {
                 self.sim.spawn(self.dismount_later(drive, taken));
             }
         }
+    }
+
+    /// Hands a drive that has served its batch to a recall for another cartridge that has waited too long.
+    fn offer_overdue(&self, drive: usize) -> bool {
+        let Some(longest) = self.spec.longest_wait else { return false };
+        let mounted = self.drives.borrow()[drive].cartridge;
+        let is_overdue = |wanted: &DriveRequest| {
+            mounted != Some(wanted.cartridge) && self.sim.now() - wanted.since > longest
+        };
+        self.batches.borrow()[drive].is_empty()
+            && self.queue.offer(|wanted| {
+                let goes = is_overdue(wanted) && self.can_go(wanted, drive);
+                goes.then(|| self.take(drive, Some(wanted)))
+            })
+    }
+
+    /// Hands a drive to the next of its batch, or of a new one.
+    fn offer_batch(&self, drive: usize, cartridge: Cartridge) -> bool {
+        if self.spec.recall == Recall::Arrival {
+            return false;
+        }
+        if self.batches.borrow()[drive].is_empty() {
+            self.make_batch(drive, cartridge, None);
+        }
+        let next = self.batches.borrow_mut()[drive].pop_front();
+        next.is_some_and(|next| {
+            self.queue.offer(|wanted| (wanted.number == next).then(|| self.take(drive, Some(wanted))))
+        })
+    }
+
+    /// Puts the requests for a cartridge in order, after its mount with the one that had it mounted. Gives whether this one is the first.
+    pub fn goes_first(&self, drive: usize, wanted: DriveRequest) -> bool {
+        if self.spec.recall == Recall::Arrival {
+            return true;
+        }
+        self.make_batch(drive, wanted.cartridge, Some(wanted));
+        self.batches.borrow_mut()[drive].pop_front_if(|first| *first == wanted.number).is_some()
+    }
+
+    fn make_batch(&self, drive: usize, cartridge: Cartridge, own: Option<DriveRequest>) {
+        let mut requests: Vec<DriveRequest> = own.into_iter().collect();
+        self.queue.any(|wanted| {
+            requests.extend((wanted.cartridge == cartridge).then_some(*wanted));
+            requests.len() >= self.spec.batch as usize
+        });
+        let batch = Batch {
+            spans: requests.iter().map(|wanted| wanted.span).collect(),
+            head: self.drives.borrow()[drive].position,
+            locate: |from, to| self.locate_time(from, to).secs(),
+        };
+        let order = self.spec.recall.order(&batch).into_iter();
+        self.batches.borrow_mut()[drive] = order.map(|at| requests[at].number).collect();
     }
 
     /// Dismounts a cartridge that no request wanted for as long as it is held.
@@ -251,6 +325,7 @@ impl<'m> Drives<'m> {
         self.sim.delay(self.spec.rewind.time(self.along(position)) + self.spec.unload).await;
         self.move_cartridge(group, breakdown).await;
         self.drives.borrow_mut()[drive].cartridge = None;
+        self.batches.borrow_mut()[drive].clear();
         self.stand_at(drive, 0);
         self.places.borrow_mut().remove(&cartridge);
         if group != home {
@@ -259,7 +334,7 @@ impl<'m> Drives<'m> {
         // A request that came for it meanwhile waited for this drive, and may have another.
         self.queue.offer(|wanted| {
             let drive = (wanted.cartridge == cartridge).then(|| self.drive_for(wanted))??;
-            Some(self.take(drive, Some(cartridge)))
+            Some(self.take(drive, Some(wanted)))
         });
     }
 
@@ -270,7 +345,15 @@ impl<'m> Drives<'m> {
 
     /// Returns the position of a byte along the tape, as a share of its length.
     fn along(&self, position: u64) -> f64 {
-        along(position as f64 / self.spec.cartridge.0 as f64, self.spec.wraps)
+        along(self.share(position), self.spec.wraps)
+    }
+
+    fn locate_time(&self, from: u64, to: u64) -> Nanos {
+        self.spec.locate.time(self.share(from), self.share(to), self.spec.wraps)
+    }
+
+    fn share(&self, position: u64) -> f64 {
+        position as f64 / self.spec.cartridge.0 as f64
     }
 
     /// The drive that a request can have now: the one that has its cartridge, else one of the cartridge's own group, else one of another:
@@ -300,12 +383,14 @@ impl<'m> Drives<'m> {
         is_near && if wanted.cause == Cause::Migration { drive.writes } else { drive.reads }
     }
 
-    fn take(&self, drive: usize, used_for: Option<Cartridge>) -> usize {
+    fn take(&self, drive: usize, wanted: Option<&DriveRequest>) -> usize {
+        let used_for = wanted.map(|wanted| wanted.cartridge);
         if let Some(cartridge) = used_for {
             self.places.borrow_mut().insert(cartridge, drive);
         }
         let state = &mut self.drives.borrow_mut()[drive];
         (state.is_held, state.used_for, state.since) = (true, used_for, self.sim.now());
+        state.is_read = wanted.is_some_and(|wanted| wanted.cause != Cause::Migration);
         state.taken += 1;
         drive
     }
@@ -315,7 +400,9 @@ impl<'m> Drives<'m> {
         if let Some(cartridge) = state.used_for {
             let used = self.sim.now() - state.since;
             self.used_groups.borrow_mut()[state.group] += used;
-            *self.used_cartridges.borrow_mut().entry(cartridge).or_default() += used;
+            if state.is_read {
+                *self.used_cartridges.borrow_mut().entry(cartridge).or_default() += used;
+            }
         }
         let unused = state.used_for.filter(|cartridge| state.cartridge != Some(*cartridge));
         if state.is_held && state.is_down {
@@ -327,14 +414,15 @@ impl<'m> Drives<'m> {
         }
     }
 
-    /// Returns the time for which requests used the drives of each group, and the cartridge used longest.
+    /// Returns the time for which requests used the drives of each group, and recalls the cartridge used longest.
     pub fn used(&self) -> (Vec<Nanos>, Nanos) {
         let (mut groups, mut cartridges) =
             (self.used_groups.borrow().clone(), self.used_cartridges.borrow().clone());
         for drive in self.drives.borrow().iter() {
             if let Some(cartridge) = drive.used_for {
-                groups[drive.group] += self.sim.now() - drive.since;
-                *cartridges.entry(cartridge).or_default() += self.sim.now() - drive.since;
+                let used = self.sim.now() - drive.since;
+                groups[drive.group] += used;
+                *cartridges.entry(cartridge).or_default() += if drive.is_read { used } else { Nanos::ZERO };
             }
         }
         (groups, cartridges.into_values().max().unwrap_or_default())

@@ -94,6 +94,7 @@ impl<'m> Component<'m> for TapeLibrary<'m> {
         let links = self.links.iter().map(|link| self.context.shared.fluid.usage(*link));
         put("mounts", Meter::Count(mounts));
         put("mounts_per_access", Meter::Share(mounts, self.accesses.get()));
+        put("locate_ms", Meter::Share(self.located_ms.get(), self.accesses.get()));
         put("most_drives_busy", Meter::Peak(self.held.borrow().max()));
         put("bytes_read", Meter::Count(self.read.get()));
         put("bytes_written", Meter::Count(self.written.get()));

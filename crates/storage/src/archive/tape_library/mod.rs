@@ -3,18 +3,21 @@
 mod drives;
 mod faults;
 mod load;
+mod locate;
 mod meters;
 mod model;
+mod recall;
 mod spec;
 mod streaming;
 mod travel;
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 
 use headrace_kernel::{LinkId, RngStream, subkey};
 use headrace_stats::Gauge;
 use headrace_units::{BytesPerSecond, Nanos};
-use headrace_work::{Breakdown, Cause, FileOp, FileTable, Request};
+use headrace_work::{Breakdown, Cause, FileOp, FileTable, Request, TapePlace};
 
 use crate::archive::file_work::CartridgeSession;
 use crate::core::component::{Plan, Theory};
@@ -28,7 +31,9 @@ use spec::UNLIMITED;
 
 pub(crate) use drives::Cartridge;
 pub use load::{Branch, LoadTime};
-pub use spec::{DriveGroup, Recall, TapeLibrarySpec};
+pub use locate::{Locate, Serpentine};
+pub use recall::Recall;
+pub use spec::{DriveGroup, TapeLibrarySpec};
 pub use streaming::Streaming;
 pub use travel::{MoveTime, Travel};
 
@@ -58,19 +63,23 @@ pub struct TapeLibrary<'m> {
     /// Drives held, of all groups.
     held: RefCell<Gauge>,
     accesses: Cell<u64>,
+    /// Time to locate, of all accesses, in ms.
+    located_ms: Cell<u64>,
     read: Cell<u64>,
     written: Cell<u64>,
-    /// The cartridge that is being filled, and how much is on it.
-    filling: Cell<(Cartridge, u64)>,
-    /// The cartridges of sessions by name, and the silo of each where that is known.
+    /// The cartridges that streams fill, and how much is on each; the number of the next; and those that do not go on with the next number.
+    filling: RefCell<Vec<(Cartridge, u64)>>,
+    unused: Cell<Cartridge>,
+    next: RefCell<BTreeMap<Cartridge, Cartridge>>,
+    /// The cartridges that a log names, and the silo of each where that is known.
     known: RefCell<FileTable>,
     known_silos: RefCell<Vec<Option<u32>>>,
 }
 
-/// Cartridges of sessions have numbers from here on: beyond those with files older than a log, and those that are filled.
+/// Cartridges that a log names have numbers from here on: beyond those with files older than a log, and those that are filled.
 const FIRST_KNOWN: Cartridge = 1 << 31;
 
-/// Start of a file on tape; it continues on the cartridges with the next numbers.
+/// Start of a file on tape; it continues on the cartridges that were filled next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TapePosition {
     pub cartridge: Cartridge,
@@ -111,9 +120,12 @@ impl Plan for TapeLibrarySpec {
             back_hitches: Cell::new(0),
             held: RefCell::default(),
             accesses: Cell::new(0),
+            located_ms: Cell::new(0),
             read: Cell::new(0),
             written: Cell::new(0),
-            filling: Cell::new((self.cartridges, 0)),
+            filling: RefCell::default(),
+            unused: Cell::new(self.cartridges),
+            next: RefCell::default(),
             known: RefCell::default(),
             known_silos: RefCell::default(),
         }
@@ -121,12 +133,16 @@ impl Plan for TapeLibrarySpec {
 }
 
 impl<'m> TapeLibrary<'m> {
-    /// Initial location of files older than the log.
-    pub(crate) fn spot_of(&self, file: u64) -> TapePosition {
+    /// Initial location of files older than the log: as far as it is not known, random.
+    pub(crate) fn spot_of(&self, file: u64, place: Option<TapePlace>) -> TapePosition {
         let mut draws = self.spots.of(file);
         let cartridge = (draws.uniform() * f64::from(self.spec.cartridges)) as u32;
         let offset = (draws.uniform() * self.spec.cartridge.0 as f64) as u64;
-        TapePosition { cartridge: cartridge.min(self.spec.cartridges - 1), offset }
+        let random = TapePosition { cartridge: cartridge.min(self.spec.cartridges - 1), offset };
+        place.map_or(random, |place| TapePosition {
+            cartridge: self.known_cartridge(place.cartridge, None),
+            offset: place.position.unwrap_or(offset),
+        })
     }
 
     /// The parts of a file on its cartridges: where each begins, and how many bytes.
@@ -134,41 +150,50 @@ impl<'m> TapeLibrary<'m> {
         &self,
         spot: TapePosition,
         bytes: u64,
-    ) -> impl Iterator<Item = (TapePosition, u64)> + use<> {
+    ) -> impl Iterator<Item = (TapePosition, u64)> + use<'_, 'm> {
         let (each, mut at, mut left) = (self.spec.cartridge.0, spot, bytes);
         std::iter::from_fn(move || {
             let here = left.min(each - at.offset.min(each - 1));
             let part = (left > 0).then_some((at, here))?;
             left -= here;
-            at = TapePosition { cartridge: at.cartridge + 1, offset: 0 };
+            let next = self.next.borrow().get(&at.cartridge).copied();
+            at = TapePosition { cartridge: next.unwrap_or(at.cartridge + 1), offset: 0 };
             Some(part)
         })
     }
 
-    /// Returns the position of the next bytes to write, and the number of them that fit there.
-    pub(crate) fn next_part(&self, bytes: u64) -> (TapePosition, u64) {
-        let (mut cartridge, mut offset) = self.filling.get();
-        if offset == self.spec.cartridge.0 {
-            (cartridge, offset) = (cartridge + 1, 0);
+    /// Returns the position of the next bytes that a stream writes, and the number of them that fit there.
+    pub(crate) fn next_part(&self, stream: usize, bytes: u64) -> (TapePosition, u64) {
+        let mut filling = self.filling.borrow_mut();
+        let fresh = || (self.unused.replace(self.unused.get() + 1), 0);
+        while filling.len() <= stream {
+            filling.push(fresh());
         }
+        let (before, at) = (filling[stream].0, &mut filling[stream]);
+        if at.1 == self.spec.cartridge.0 {
+            *at = fresh();
+            self.next.borrow_mut().extend((at.0 != before + 1).then_some((before, at.0)));
+        }
+        let (cartridge, offset) = *at;
         let here = bytes.min(self.spec.cartridge.0 - offset);
-        self.filling.set((cartridge, offset + here));
+        at.1 += here;
         (TapePosition { cartridge, offset }, here)
     }
 
-    /// Nothing is written there after all: the next bytes are.
-    pub(crate) fn give_back(&self, spot: TapePosition, bytes: u64) {
-        if self.filling.get() == (spot.cartridge, spot.offset + bytes) {
-            self.filling.set((spot.cartridge, spot.offset));
+    /// Nothing is written there after all: the next bytes of the stream are.
+    pub(crate) fn give_back(&self, stream: usize, spot: TapePosition, bytes: u64) {
+        let at = &mut self.filling.borrow_mut()[stream];
+        if *at == (spot.cartridge, spot.offset + bytes) {
+            at.1 = spot.offset;
         }
     }
 
-    /// The number of the cartridge of a session.
-    fn known_cartridge(&self, session: &FileOp) -> Cartridge {
+    /// The number of a cartridge that a log names, with its silo where that is known.
+    fn known_cartridge(&self, name: u64, silo: Option<u32>) -> Cartridge {
         let (mut known, mut silos) = (self.known.borrow_mut(), self.known_silos.borrow_mut());
-        let number = known.get(session.file).unwrap_or_else(|| {
-            known.insert(session.file, silos.len() as u32);
-            silos.push(session.drive.silo);
+        let number = known.get(name).unwrap_or_else(|| {
+            known.insert(name, silos.len() as u32);
+            silos.push(silo);
             silos.len() as u32 - 1
         });
         FIRST_KNOWN + number
@@ -176,8 +201,9 @@ impl<'m> TapeLibrary<'m> {
 
     /// The silo of a cartridge: the one that its log names, else one at random.
     fn silo_of(&self, cartridge: Cartridge) -> u32 {
-        let known =
-            cartridge.checked_sub(FIRST_KNOWN).map(|number| self.known_silos.borrow()[number as usize]);
+        let known = cartridge
+            .checked_sub(FIRST_KNOWN)
+            .and_then(|number| self.known_silos.borrow().get(number as usize).copied());
         let random = || self.silos.of(u64::from(cartridge)).uniform() * f64::from(self.spec.all_silos());
         known.flatten().unwrap_or_else(|| random() as u32)
     }
@@ -192,43 +218,54 @@ impl<'m> TapeLibrary<'m> {
         self.spec.groups.iter().position(is_of).unwrap_or(self.links.len() - 1)
     }
 
-    /// Waits for a drive, has the cartridge brought there, and goes to its position.
+    /// Waits for a drive, has the cartridge brought there, and goes to the position of data of this number of bytes.
     pub(crate) async fn mount(
         &'m self,
-        spot: TapePosition,
+        (spot, bytes): (TapePosition, u64),
         request: &Request<FileOp>,
         breakdown: &mut Breakdown,
     ) -> Mounted<'m> {
-        let mounted = self.ready(spot.cartridge, request, breakdown).await;
-        self.drives.locate(mounted.drive, spot.offset).await;
+        let span = (spot.offset, spot.offset + bytes);
+        let mounted = self.ready(spot.cartridge, span, request, breakdown).await;
+        let located = self.drives.locate(mounted.drive, spot.offset).await;
+        self.located_ms.set(self.located_ms.get() + located.0 / 1_000_000);
         breakdown.served(self.context.id, self.context.shared.sim.now());
         mounted
     }
 
-    /// Waits for a drive, and has the cartridge brought there.
+    /// Waits for a drive, has the cartridge brought there, and lets those go first whose data does on the tape.
     async fn ready(
         &'m self,
         cartridge: Cartridge,
+        span: (u64, u64),
         request: &Request<FileOp>,
         breakdown: &mut Breakdown,
     ) -> Mounted<'m> {
-        let (sim, cause) = (self.context.shared.sim, request.cause);
+        let (sim, cause, home) = (self.context.shared.sim, request.cause, self.group_of(cartridge));
         let load = self.spec.load.draw(&mut self.loads.of(subkey(request.key, u64::from(cartridge))));
-        let wanted = DriveRequest { cartridge, home: self.group_of(cartridge), cause, load };
-        let drive = self.drives.acquire(wanted).await;
-        self.held.borrow_mut().up(sim.now(), 1);
-        let mounted = Mounted { library: self, drive, cause, since: sim.now() };
-        breakdown.waited(self.context.id, sim.now());
-        self.accesses.set(self.accesses.get() + 1);
-        self.drives.mount(drive, wanted, breakdown).await;
-        breakdown.served(self.context.id, sim.now());
-        mounted
+        let (number, since) = (self.drives.next_number(), sim.now());
+        let wanted = DriveRequest { cartridge, home, cause, load, span, number, since };
+        let mut accesses = 1;
+        loop {
+            let drive = self.drives.acquire(wanted).await;
+            self.held.borrow_mut().up(sim.now(), 1);
+            let mounted = Mounted { library: self, drive, cause, since: sim.now() };
+            breakdown.waited(self.context.id, sim.now());
+            self.accesses.set(self.accesses.get() + std::mem::take(&mut accesses));
+            let is_new = self.drives.mount(drive, wanted, breakdown).await;
+            breakdown.served(self.context.id, sim.now());
+            if !is_new || self.drives.goes_first(drive, wanted) {
+                return mounted;
+            }
+        }
     }
 
     /// A session: its log has the time in which data moves, and positioning within it. It ends anywhere on the tape.
     async fn session(&'m self, request: &Request<FileOp>, breakdown: &mut Breakdown) {
-        let mounted = self.ready(self.known_cartridge(&request.work), request, breakdown).await;
-        self.context.shared.sim.delay(request.work.drive.time).await;
+        let FileOp { file, drive, .. } = request.work;
+        let cartridge = self.known_cartridge(file, drive.silo);
+        let mounted = self.ready(cartridge, (0, 0), request, breakdown).await;
+        self.context.shared.sim.delay(drive.time).await;
         let end = self.spots.of(request.key).uniform() * self.spec.cartridge.0 as f64;
         self.drives.stand_at(mounted.drive, end as u64);
         breakdown.served(self.context.id, self.context.shared.sim.now());

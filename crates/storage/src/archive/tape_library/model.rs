@@ -2,7 +2,8 @@
 
 use headrace_analytic::Distribution;
 
-use super::spec::{Recall, TapeLibrarySpec};
+use super::recall::Recall;
+use super::spec::TapeLibrarySpec;
 use crate::core::graph::View;
 use crate::core::theory::{Demand, Load, QueueOrder, ServiceKind, Sessions};
 
@@ -137,7 +138,7 @@ fn apart(spec: &TapeLibrarySpec, view: View) -> Option<String> {
             "every cartridge goes to any drive at once: those of `{path}` pass between groups, which takes time"
         )
     });
-    let batched = (spec.recall == Recall::ByCartridge)
+    let batched = (spec.recall != Recall::Arrival)
         .then(|| format!("requests wait in order: those for a mounted cartridge of `{path}` go first"));
     let alone = || {
         Some(format!(

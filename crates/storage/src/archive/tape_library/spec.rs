@@ -5,6 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::load::LoadTime;
+use super::locate::Locate;
+use super::recall::Recall;
 use super::streaming::Streaming;
 use super::travel::Travel;
 use crate::core::component::Spec;
@@ -32,9 +34,9 @@ pub struct TapeLibrarySpec {
     /// log.
     #[serde(default)]
     pub load: LoadTime,
-    /// Locate time from one end of the tape to the other, or measured times by distance.
+    /// Locate time from one end of the tape to the other, measured times by distance, or a fit that knows wraps and bands.
     #[serde(default)]
-    pub locate: Travel,
+    pub locate: Locate,
     /// Rewind time from the far end of the tape, or measured times by distance.
     #[serde(default)]
     pub rewind: Travel,
@@ -60,9 +62,18 @@ pub struct TapeLibrarySpec {
     #[serde(default)]
     pub recall: Recall,
     /// Delay before an unmounted cartridge is requested, to collect further requests for it. One mount serves all of them; `recall` must
-    /// be `by_cartridge`. Default: no delay.
+    /// not be `arrival`. Default: no delay.
     #[serde(default)]
     pub accumulate: Nanos,
+    /// Number of recalls for the mounted cartridge that are put in order together, those that have waited longest first. Those that come
+    /// meanwhile are for the next batch.
+    #[serde(default = "list")]
+    #[schemars(range(min = 1, max = 500))]
+    pub batch: u32,
+    /// After a batch, a recall for another cartridge that has waited longer than this gets the drive. Default: no limit; the cartridge stays
+    /// as long as recalls for it wait.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub longest_wait: Option<Nanos>,
     /// Time of an elevator or pass-through port between two groups. With it, a cartridge whose own group has no free drive goes to the
     /// nearest group (in the order of the list) that has one; arms of both groups move it. Default: cartridges stay in their group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -95,17 +106,6 @@ pub struct DriveGroup {
     pub arms: u32,
 }
 
-/// Order of recalls when a drive becomes free.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Recall {
-    /// The longest-waiting recall.
-    #[default]
-    Arrival,
-    /// A recall for the mounted cartridge, if any: recalls are batched by cartridge.
-    ByCartridge,
-}
-
 /// More than drives transfer, in bytes a second.
 pub(super) const UNLIMITED: BytesPerSecond = BytesPerSecond(1e18);
 
@@ -115,6 +115,11 @@ const fn one() -> u32 {
 
 const fn thousand() -> u32 {
     1000
+}
+
+/// As many files as CTA asks for at once (`BulkRequestRecallMaxFiles`).
+const fn list() -> u32 {
+    500
 }
 
 impl Spec for TapeLibrarySpec {
@@ -145,9 +150,14 @@ impl Spec for TapeLibrarySpec {
                 return at.refuse("streaming", message, None);
             }
         }
-        if self.accumulate > Nanos::ZERO && self.recall != Recall::ByCartridge {
+        if self.accumulate > Nanos::ZERO && self.recall == Recall::Arrival {
             let message = "requests that accumulate for a cartridge are served by one mount only if they are served together";
             return at.refuse("accumulate", message, Some("set `recall: by_cartridge`"));
+        }
+        if self.longest_wait.is_some() && self.recall == Recall::Arrival {
+            let message =
+                "recalls are served in order of arrival: none for the mounted cartridge goes before others";
+            return at.refuse("longest_wait", message, Some("set `recall: by_cartridge`, or remove it"));
         }
         if self.groups.iter().any(|group| group.for_reads.saturating_add(group.for_writes) > group.drives) {
             let message = "more drives of a group are reserved for reads and writes than it has";

@@ -66,9 +66,14 @@ impl Travel {
 /// Returns the position of a byte along the tape, as a share of its length: tracks are written in `wraps`, alternately forwards and
 /// backwards.
 pub(super) fn along(share: f64, wraps: u32) -> f64 {
+    wrap_and_along(share, wraps).1
+}
+
+/// Returns the wrap of a byte, and its position along the tape.
+pub(super) fn wrap_and_along(share: f64, wraps: u32) -> (u32, f64) {
     let at = share.clamp(0.0, 1.0) * f64::from(wraps);
     let (wrap, within) = (libm::floor(at), at - libm::floor(at));
-    if wrap % 2.0 == 0.0 { within } else { 1.0 - within }
+    (wrap as u32, if wrap % 2.0 == 0.0 { within } else { 1.0 - within })
 }
 
 #[cfg(test)]
