@@ -204,6 +204,24 @@ def test_an_inventory_has_positions_and_sizes_and_no_operations(tmp_path: Path) 
     assert logs.analyse(log)["transfers"] is None
 
 
+def test_files_lie_where_an_inventory_has_them(headrace: Run, tmp_path: Path) -> None:
+    lines = "CD1,0000_000000000_{number},{size},1,{file}\n"
+    inventory = "bfid,location_cookie,size,crc,pnfs_path\n"
+    of = {"V1": [(11, 500, "/x"), (12, 7, "/y")], "ST1": [(2, 9, "/pnfs/f"), (1, 30, "/pnfs/e")]}
+    for tape, files in of.items():
+        text = "".join(lines.format(number=number, size=size, file=file) for number, size, file in files)
+        written(tmp_path, f"{tape}.csv", inventory + text)
+    written(tmp_path, "taped.json", CTA)
+    written(tmp_path, "LOG-2002-08-27", ENSTORE)
+    for log, place in (("taped.json", "V1,500"), ("LOG-2002-08-27", "ST1,30")):
+        ran = headrace("logs", "convert", log, "V1.csv", "ST1.csv", "-o", f"{log}.ops.csv", cwd=tmp_path)
+        assert ran.returncode == 0, ran.stderr
+        header, *rows = (tmp_path / f"{log}.ops.csv").read_text().splitlines()
+        assert header.endswith(",cartridge,position_bytes")
+        assert [row.endswith(place) for row in rows].count(True) == 1, rows
+        assert all(row.endswith((place, ",,")) for row in rows), rows
+
+
 def test_cells_in_quotes_and_without_are_read_in_the_order_of_lines(tmp_path: Path) -> None:
     text = 'time,size,file\n1,5,a\n2,6,"b,""c"""\n3,7,d,e\n4,8,f\n"5",9,g\n6,1\n'
     wanted = {"time": "time", "bytes": "size", "file": "file"}

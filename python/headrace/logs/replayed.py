@@ -12,17 +12,19 @@ from headrace.files import whole
 from headrace.logs import naming
 from headrace.logs.rows import KEYS, Rows
 
-# `bytes` is what is moved, at least 1, and `file_bytes` the size of the file, a column only where they differ;
+# `bytes` is what is moved, at least 1;
 # `staged` is 1 where a file was read from tape, 0 where it was on disk, and empty where the log does not say;
 # `measured_s` is the response time; `drive_s` is for how long a session uses a drive.
 COLUMNS = ("time_s", "op", "user", "host", "file", "bytes", "staged", "measured_s", "drive_s")
-WITH_SIZES = (*COLUMNS, "file_bytes")
+# Only where they are known: the size of a file where gets move less, and where on tape it lies.
+FURTHER = ("file_bytes", "cartridge", "position_bytes")
 REPLAYED = ("get", "put", "stage", "delete", "session")
 
 
 IS_SESSION, IS_GET = pl.col("op") == "session", pl.col("op") == "get"
 IS_PURGE = pl.col("op").eq("purge") & pl.col("outcome").eq("done")
 KEPT = pl.col("op").is_in(REPLAYED) & (pl.col("outcome") == "done")
+ON_TAPE = pl.col("op").is_in(["get", "stage"])
 SIZE = pl.coalesce("file_bytes", "bytes")
 # A put, or what comes from tape, is the whole file.
 MOVED = pl.when(IS_GET).then("bytes").otherwise(SIZE).fill_null(1).clip(1)
@@ -37,8 +39,8 @@ class Operations:
 
     def batches(self) -> Iterator[pl.DataFrame]:
         """Yield the operations, sorted by when they were asked for; `time_s` counts from the first."""
-        columns = [*COLUMNS, "file_bytes"] if self.has_parts else COLUMNS
-        for batch in self._named():
+        columns = [*COLUMNS, *FURTHER[: self.has_parts], *(FURTHER[1:] if self.has_places else ())]
+        for batch in map(self._placed, self._named()):
             since = (KEYS["asked"] - pl.lit(self.first, pl.Datetime("us"))).dt.total_microseconds() / 1e6
             yield batch.with_columns(
                 time_s=since,
@@ -73,6 +75,30 @@ class Operations:
     def has_parts(self) -> bool:
         """True if some gets move a part of their file."""
         return bool(self._kept((IS_GET & (MOVED != OF_FILE)).any()))
+
+    @cached_property
+    def places(self) -> pl.DataFrame:
+        """Where the files of inventories lie: one begins behind those before it on its cartridge."""
+        stored = self.rows.scan().filter(pl.col("op") == "stored").sort("cartridge", "position")
+        begin = (pl.col("bytes").cum_sum() - pl.col("bytes")).over("cartridge")
+        return stored.select("cartridge", "position", "file", position_bytes=begin).collect()
+
+    @cached_property
+    def has_places(self) -> bool:
+        """True if some reads name their cartridge, or an inventory has files."""
+        return not self.places.is_empty() or bool(self._kept((ON_TAPE & pl.col("cartridge").is_not_null()).any()))
+
+    def _placed(self, batch: pl.DataFrame) -> pl.DataFrame:
+        """Add where on tape the files of reads lie: by cartridge and number, or by the name that an inventory has."""
+        by_number = self.places.drop("file").unique(["cartridge", "position"], keep="first")
+        by_name = self.places.select("file", on="cartridge", begin="position_bytes").unique("file", keep="first")
+        placed = batch.join(by_number, on=["cartridge", "position"], how="left", maintain_order="left")
+        placed = placed.join(by_name, on="file", how="left", maintain_order="left")
+        cartridge = pl.coalesce("cartridge", "on")
+        begin = pl.coalesce("position_bytes", pl.when(cartridge == pl.col("on")).then("begin"))
+        return placed.with_columns(
+            cartridge=pl.when(ON_TAPE).then(cartridge), position_bytes=pl.when(ON_TAPE).then(begin)
+        )
 
     @cached_property
     def ops(self) -> set[str]:
@@ -141,7 +167,7 @@ def write(batches: Iterable[pl.DataFrame], file: str | Path, *, synthetic: bool 
         for at, batch in enumerate(batches):
             missing = [pl.lit(None, pl.Float64).alias(name) for name in COLUMNS if name not in batch.columns]
             marked = [pl.lit(1).alias("synthetic")] if synthetic else []
-            columns = WITH_SIZES if "file_bytes" in batch.columns else COLUMNS
+            columns = [*COLUMNS, *(name for name in FURTHER if name in batch.columns)]
             frame = batch.with_columns(missing).with_columns(pl.col("staged").cast(pl.Int8)).select(*columns, *marked)
             names = [_as_text(name) for name, kind in frame.schema.items() if kind == pl.String]
             frame.with_columns(names).write_csv(out, include_header=at == 0, float_precision=6)
