@@ -25,16 +25,17 @@ HOSTILE: list[object] = [
 
 def write_files(folder: Path) -> None:
     """Write the logs, traces and job files that documents name."""
-    draws = random.Random(1)
+    draws, places = random.Random(1), random.Random(2)
     moments = sorted(draws.uniform(0, 20_000) for _ in range(400))
     put: list[str] = []
-    log = ["time_s,op,user,host,file,bytes"]
+    log = ["time_s,op,user,host,file,bytes,cartridge,position_bytes"]
     for number, moment in enumerate(moments):
         op = draws.choice(["put", "get", "get", "stage", "delete"] if put else ["put"])
         file = f"f{number}" if op == "put" else draws.choice([*put, f"old{draws.randrange(50)}"])
         put += [file] if op == "put" else []
         put = [one for one in put if op != "delete" or one != file]
-        log.append(f"{moment:.1f},{op},u{number % 5},h{number % 3},{file},{draws.randrange(1, 10**9)}")
+        place = places.choice(["", f"L{number % 4},", f"L{number % 4},{places.randrange(20 * 10**9)}"])
+        log.append(f"{moment:.1f},{op},u{number % 5},h{number % 3},{file},{draws.randrange(1, 10**9)},{place}")
     sessions = [f"{moment:.0f},session,T{draws.randrange(20)},{draws.randrange(1, 500)}" for moment in moments]
     trace = [
         f"{int(moment * 1e6)},{draws.choice('rw')},{512 * draws.randrange(10**5)},{512 * draws.randrange(1, 200)}"
@@ -287,11 +288,18 @@ class Systems:
     def library(self) -> str:
         groups = [{"drives": self.draws.randint(1, 4), "arms": self.one(1, 2)} for _ in range(self.one(1, 1, 2))]
         plain = {"type": "tape_library", "groups": groups, "cartridge": self.one("20 GB", "1 TB"), "cartridges": 20}
-        by = self.one({}, {"recall": "by_cartridge"}, {"recall": "by_cartridge", "accumulate": "1 min"})
+        orders = ("by_cartridge", "ascending", "nearest", "recommended")
+        by = self.one({}, {"recall": self.one(*orders)} | self.maybe(
+            accumulate=lambda: "1 min", batch=lambda: self.one(1, 20), longest_wait=lambda: self.one("0 s", "10 min")
+        ))  # fmt: skip
         name = self.add("t", plain | {"drive_rate": self.rate()} | by | self.maybe(
             0.5,
             load=lambda: self.one("20 s", [{"share": 1, "from": "10 s", "exponential": "5 s"}]),
-            locate=lambda: self.one("60 s", [{"distance": "1 %", "time": "1 s"}, {"distance": 1, "time": "90 s"}]),
+            locate=lambda: self.one(
+                "60 s",
+                [{"distance": "1 %", "time": "1 s"}, {"distance": 1, "time": "90 s"}],
+                {"start": "4 s", "whole": "105 s", "wrap": "7 s", "band": "3 s", "back": "11 s", "middle": "6 s"},
+            ),
             rewind=lambda: "50 s",
             move=lambda: "10 s",
             hold=lambda: "5 min",
@@ -318,7 +326,12 @@ class Systems:
         )  # fmt: skip
         self.fallible.append(f"{fields['pool']}/volume[0]")
         if "library" in fields:
-            fields["migrate"] = {"every": "5 min"} | self.maybe(order=lambda: self.one("oldest", "largest"))
+            fields["migrate"] = {"every": "5 min"} | self.maybe(
+                order=lambda: self.one("oldest", "largest"),
+                streams=lambda: self.one(2, 5),
+                mount=lambda: self.one({"files": 3}, {"bytes": "1 GB", "age": "1 h"}),
+                flush=lambda: {"time": "3 s"} | self.maybe(files=lambda: 10, bytes=lambda: "1 GB"),
+            )
             fields |= self.maybe(purge=lambda: {"weight": "size_mb", "high": "80 %", "low": "60 %"})
         return self.add("archive", fields)
 
