@@ -307,14 +307,17 @@ impl Storage {
             let found = faults::that_fails(&plan.graph, component, &Path::default()).map_err(unfit)?;
             match change {
                 Change::Replaced if !faults::is_replaceable(&plan.graph, found) => {
-                    let message = format!("`{component}` holds no data, so it cannot be replaced; have it return");
+                    let message =
+                        format!("`{component}` holds no data, so it cannot be replaced; have it return");
                     return Err(StorageError::CannotChange(message));
                 }
                 Change::Slow(percent) if percent < 100 => {
                     let message = format!("{percent} % of its time is less than usual");
                     return Err(StorageError::CannotChange(message));
                 }
-                Change::Slow(_) => faults::can_be_slow(&plan.graph, found, &Path::default()).map_err(unfit)?,
+                Change::Slow(_) => {
+                    faults::can_be_slow(&plan.graph, found, &Path::default()).map_err(unfit)?
+                }
                 _ => {}
             }
             Ok(found)
