@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BitmapSpec", "BoundedParetoSpec", "Branch", "BufferNumbers", "ByteColumn", "BytesLimit", "CacheSpec", "CheckpointSpec", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "EmpiricalSpec", "Engine", "Excess", "FailsSpec", "FaultSpec", "Fetch", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "HyperexponentialSpec", "Interface", "InterfaceSpec", "Interpolation", "LayoutSpec", "Level", "Limits", "Linked", "LoadTime", "LognormalSpec", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "MoveTime", "OpSpec", "OperationsLimit", "Order", "Paths", "PatternSpec", "Placement", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "RateFrom", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplacementSpec", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScsiPreset", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Spares", "SsdField", "SsdNumbers", "StepSpec", "StreamSpec", "Streaming", "SuspendNumbers", "Target", "TimeColumn", "TimeShare", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "TraceFormat", "TrackOrder", "Travel", "Unseen", "VariedDevice", "VariedSsd", "VariedVolume", "VaryingSpec", "Via", "VolumeField", "VolumeNumbers", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
+__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BitmapSpec", "BoundedParetoSpec", "Branch", "BufferNumbers", "ByteColumn", "BytesLimit", "CacheSpec", "CheckpointSpec", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "EmpiricalSpec", "Engine", "Excess", "FailsSpec", "FaultSpec", "Fetch", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "FlushSpec", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "HyperexponentialSpec", "Interface", "InterfaceSpec", "Interpolation", "LayoutSpec", "Level", "Limits", "Linked", "LoadTime", "Locate", "LognormalSpec", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "MountRule", "MoveTime", "OpSpec", "OperationsLimit", "Order", "Paths", "PatternSpec", "Placement", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "RateFrom", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplacementSpec", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScsiPreset", "SeekTimes", "Serpentine", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Spares", "SsdField", "SsdNumbers", "StepSpec", "StreamSpec", "Streaming", "SuspendNumbers", "Target", "TimeColumn", "TimeShare", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "TraceFormat", "TrackOrder", "Travel", "Unseen", "VariedDevice", "VariedSsd", "VariedVolume", "VaryingSpec", "Via", "VolumeField", "VolumeNumbers", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, its load, and the length of the simulation."""
@@ -378,8 +378,8 @@ class ComponentSpecTapeLibrary(TypedDict):
     """Maximum rate of one drive. Default: the rate of its group."""
     load: NotRequired[LoadTime]
     """Time from insertion of a cartridge until the drive is ready: constant, or drawn from a distribution that was fitted to a log."""
-    locate: NotRequired[Travel]
-    """Locate time from one end of the tape to the other, or measured times by distance."""
+    locate: NotRequired[Locate]
+    """Locate time from one end of the tape to the other, measured times by distance, or a fit that knows wraps and bands."""
     rewind: NotRequired[Travel]
     """Rewind time from the far end of the tape, or measured times by distance."""
     wraps: NotRequired[int]
@@ -395,7 +395,11 @@ class ComponentSpecTapeLibrary(TypedDict):
     recall: NotRequired[Recall]
     """Order of recalls when a drive becomes free."""
     accumulate: NotRequired[str]
-    """Delay before an unmounted cartridge is requested, to collect further requests for it. One mount serves all of them; `recall` must be `by_cartridge`. Default: no delay."""
+    """Delay before an unmounted cartridge is requested, to collect further requests for it. One mount serves all of them; `recall` must not be `arrival`. Default: no delay."""
+    batch: NotRequired[int]
+    """Number of recalls for the mounted cartridge that are put in order together, those that have waited longest first. Those that come meanwhile are for the next batch."""
+    longest_wait: NotRequired[str | None]
+    """After a batch, a recall for another cartridge that has waited longer than this gets the drive. Default: no limit; the cartridge stays as long as recalls for it wait."""
     pass_through: NotRequired[str | None]
     """Time of an elevator or pass-through port between two groups. With it, a cartridge whose own group has no free drive goes to the nearest group (in the order of the list) that has one; arms of both groups move it. Default: cartridges stay in their group."""
 
@@ -1378,6 +1382,9 @@ Branch = TypedDict(
     },
 )
 
+Locate: TypeAlias = "Travel | Serpentine"
+"""Time to locate: by distance alone, or by a fit that knows the serpentine way."""
+
 Travel: TypeAlias = "str | list[MoveTime]"
 """Time to move the tape: in proportion to the distance, or as measured."""
 
@@ -1389,6 +1396,24 @@ class MoveTime(TypedDict):
     time: str
     """Time."""
 
+class Serpentine(TypedDict):
+    """A fit of locate times, as CERN made for LTO-7M: a sum of what the move needs. With its numbers: `{start: 4.29 s, whole: 105 s, wrap: 6.69 s, band: 3.2 s, direction: 5.22 s, back: 11.32 s, middle: 6.04 s}`."""
+
+    start: NotRequired[str]
+    """Time of any move."""
+    whole: NotRequired[str]
+    """Additional time from one end of the tape to the other; shorter distances take proportionally less."""
+    wrap: NotRequired[str]
+    """Additional time to another wrap."""
+    band: NotRequired[str]
+    """Additional time to a wrap of another of the four data bands."""
+    direction: NotRequired[str]
+    """Additional time to a wrap of the other direction."""
+    back: NotRequired[str]
+    """Additional time back on the same wrap."""
+    middle: NotRequired[str]
+    """Time saved by a move across the middle of the tape."""
+
 class Streaming(TypedDict):
     """Behaviour of a drive whose data comes too slowly for its tape, or leaves too slowly: it stops, repositions, and starts again once its buffer is full, or empty."""
 
@@ -1399,11 +1424,11 @@ class Streaming(TypedDict):
     back_hitch: str
     """Time of a back-hitch: stop, go back, and start."""
 
-Recall: TypeAlias = "Literal['arrival'] | Literal['by_cartridge']"
-"""Order of recalls when a drive becomes free."""
+Recall: TypeAlias = "Literal['arrival'] | Literal['by_cartridge'] | Literal['ascending'] | Literal['nearest'] | Literal['recommended']"
+"""Order of recalls when a drive becomes free. All but `arrival` first serve those for the mounted cartridge."""
 
 class MigrateSpec(TypedDict):
-    """Migration to tape: one process that sleeps, lists files, and copies them one by one."""
+    """Migration to tape: streams that sleep, list the files that are due, and copy one after another until none is left."""
 
     every: str
     """Sleep time after a list is finished; above 0 s."""
@@ -1411,9 +1436,35 @@ class MigrateSpec(TypedDict):
     """Minimum time in the pool."""
     order: NotRequired[MigrateOrder]
     """Order in which a list is copied."""
+    streams: NotRequired[int]
+    """Maximum number of streams. Each writes to a cartridge of its own, in a drive of its own. A file is written by one stream."""
+    mount: NotRequired[MountRule | None]
+    """What must wait for tape before a stream asks for a drive. Default: any file that is due."""
+    flush: NotRequired[FlushSpec | None]
+    """How often a drive writes out its buffer. Default: never; tape marks take no time."""
 
 MigrateOrder: TypeAlias = "Literal['by_volume'] | Literal['oldest'] | Literal['smallest'] | Literal['largest']"
 """Order in which files are copied to tape."""
+
+class MountRule(TypedDict):
+    """A rule for mounts: one of its conditions suffices. It is looked at when a list is made."""
+
+    bytes: NotRequired[str | None]
+    """Bytes that are due, for each stream that writes and one more."""
+    files: NotRequired[int | None]
+    """Number of files that are due, for each stream that writes and one more."""
+    age: NotRequired[str | None]
+    """Time in the pool of the oldest file that is due, while no stream writes."""
+
+class FlushSpec(TypedDict):
+    """A flush: the drive writes its buffer to tape, with a tape mark, before it takes more. Files are on tape from then on, and tape marks between two flushes are buffered. A stream also flushes at the end of a cartridge, and when no file is left."""
+
+    time: str
+    """Time of a flush: the back-hitch that it causes, and the rest of the buffer."""
+    bytes: NotRequired[str | None]
+    """Number of bytes after which a flush follows."""
+    files: NotRequired[int | None]
+    """Number of files after which a flush follows. Default: one, where `bytes` is not given either."""
 
 class PurgeSpec(TypedDict):
     """Purge: freeing pool space of files that are on tape."""
@@ -1773,7 +1824,7 @@ Fit: TypeAlias = "Literal['refuse'] | Literal['wrap'] | Literal['scale']"
 """Handling of addresses beyond the end of the component."""
 
 FileLogSpec: TypeAlias = "str | FileLogOptions"
-"""A log of file operations: the path of a CSV file relative to the scenario, plain or compressed, or that with options. Its header names the columns `time_s`, `op` (`get`, `put`, `stage` or `delete`), `user`, `host`, `file` and `bytes`; `staged` (1 where the file was read from tape) and `measured_s` (response time on the real system) may follow. A log of sessions of cartridges, which goes to a tape library, has `time_s`, `op` (`session`), `file` (the cartridge), `drive_s` (seconds of drive use), and perhaps `silo` (where the cartridge lies, counted from 0). Lines are in order of time."""
+"""A log of file operations: the path of a CSV file relative to the scenario, plain or compressed, or that with options. Its header names the columns `time_s`, `op` (`get`, `put`, `stage` or `delete`), `user`, `host`, `file` and `bytes`; `staged` (1 where the file was read from tape), `cartridge` and `position_bytes` (where on tape it lies, for files older than the log) and `measured_s` (response time on the real system) may follow. A log of sessions of cartridges, which goes to a tape library, has `time_s`, `op` (`session`), `file` (the cartridge), `drive_s` (seconds of drive use), and perhaps `silo` (where the cartridge lies, counted from 0). Lines are in order of time."""
 
 class FileLogOptions(TypedDict):
     """A log of file operations, and how to replay it."""
@@ -1861,7 +1912,7 @@ FaultSpec = TypedDict(
         "returns": "NotRequired[Moment | None]",
         # When an empty replacement takes its place. An array then rebuilds its data.
         "replaced": "NotRequired[Moment | None]",
-        # How many times as long as usual it takes for whatever it begins while it is slow, without failing: the service of a station, a disk or a link, the flash and the latency of a solid-state drive, the wire of a port. Its users are not told.
+        # How many times as long as usual it takes for whatever it begins while it is slow, without failing: the service of a station, a disk or a link, the flash and the latency of a solid-state drive, the wire of a port. Its users do not know.
         "slow": "NotRequired[float | None]",
         # When it becomes slow. Default: at the beginning of the run.
         "from": "NotRequired[Moment | None]",

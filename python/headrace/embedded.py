@@ -137,7 +137,7 @@ class Storage:
         self._core.change(component, "replaced")
 
     def slow(self, component: str, times: float) -> None:
-        """Have a component take this many times as long as usual for what it begins from now on; 1 for the usual time."""
+        """Have a component take this many times as long as usual for what it begins from now on; 1: as usual."""
         self._core.slow(component, round(100 * max(times, 0)))
 
     @property
