@@ -129,12 +129,15 @@ def transfers(rows: list[tuple[float, float]]) -> pl.DataFrame:
     return frame.sort("time")
 
 
-@given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 20)), min_size=1, max_size=30))
+@given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 20)), min_size=1, max_size=30), st.integers(1, 30))
 @settings(max_examples=100, deadline=None)
-def test_concurrency_is_what_counting_finds(rows: list[tuple[int, int]]) -> None:
+def test_concurrency_is_what_counting_finds(rows: list[tuple[int, int]], batch: int) -> None:
     rows = sorted(rows)
     frame = transfers([(float(at), float(taken)) for at, taken in rows])
-    told = concurrency.concurrency(frame)
+    sweep = concurrency.Sweep(frame.lazy())
+    for part in frame.iter_slices(batch):
+        sweep.add(part)
+    told = sweep.found()
     instants = range(71)
     levels = [sum(at <= instant < at + taken for at, taken in rows) for instant in instants]
     if told is None:
@@ -147,13 +150,15 @@ def test_concurrency_is_what_counting_finds(rows: list[tuple[int, int]]) -> None
     assert sum(share for _, share in told["share_of_time"]) == pytest.approx(1)
     assert sum(at * share for at, share in told["share_of_time"]) == pytest.approx(told["mean"])
     assert max(most for _, most in told["over_time"]) == max(levels)
-    free = concurrency.alone(frame)
+    begun = [sum(one <= at < one + lasting for one, lasting in rows) for at, _ in rows]
+    assert (told["operations"], told["began_at_most"]) == (len(rows), begun.count(told["most"]))
+    free = pl.concat(concurrency.alone(frame.iter_slices(batch)))["alone"]
     for (at, taken), is_alone in zip(rows, free, strict=True):
         others = list(rows)
         others.remove((at, taken))
         met = any(one < at + taken and at < one + lasting for one, lasting in others if lasting and taken)
-        if met:
-            assert not is_alone
+        assert not met or not is_alone
+    assert free.to_list() == pl.concat(concurrency.alone([frame]))["alone"].to_list()
 
 
 def test_filters_count_what_each_removed() -> None:

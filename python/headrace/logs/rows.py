@@ -63,7 +63,7 @@ class Rows:
         file = self.folder / f"{len(self.parts):06}.parquet"
         file.write_bytes(as_parquet(frame))
         keys = frame.select(expression.sort().alias(name) for name, expression in KEYS.items())
-        keys = pl.concat([keys.gather_every(SAMPLED), keys.tail(1)])
+        keys = pl.concat([keys.gather_every(SAMPLED), keys.tail(1)], rechunk=True)  # No slice, which keeps the whole.
         self.parts.append(Part(file, {one.name: one for one in keys}))
         self.height += frame.height
 

@@ -7,7 +7,7 @@ import polars as pl
 
 from headrace.errors import refusal
 from headrace.logs.analysis import analyse
-from headrace.logs.analysis.concurrency import concurrency
+from headrace.logs.analysis.concurrency import Sweep
 from headrace.logs.reading import Log
 from headrace.logs.replayed import Operations
 from headrace.logs.rows import KEYS
@@ -33,7 +33,7 @@ def of(log: Log, operations: Operations, csv: str, file: Path) -> str:
         raise refusal(file, f"no latency and rate can be found in {', '.join(log.formats)}", help_)
     rate = max(float(fit["rate_bytes_per_s"]["value"]) for _, fit in lines)
     latency = "".join(f"{op}_latency: {max(fit['latency_s']['value'], 0):.3f} s, " for op, fit in lines)
-    moved, most = operations.file_bytes, found["transfers"]["most"]
+    moved, most, drives = operations.file_bytes, found["transfers"]["most"], _most(log, "asked", "stage_s")
     return "\n".join([
         f"# How long do the operations of {_names(log)} take?",
         "#",
@@ -44,7 +44,7 @@ def of(log: Log, operations: Operations, csv: str, file: Path) -> str:
         f"  front: {{type: front, {latency}client_rate: {rate / 1e6:.3f} MB/s}}",
         f"  disks: {{type: disk_pool, chains: {most}, volumes: 1, volume: {_volume(moved, most)} B, "
         f"rate: {rate / 1e6:.3f} MB/s, allocate: across_chains}}",
-        f"  tapes: {{type: tape_library, groups: [{{drives: {_drives(log)}}}], drive_rate: {rate / 1e6:.3f} MB/s, "
+        f"  tapes: {{type: tape_library, groups: [{{drives: {drives}}}], drive_rate: {rate / 1e6:.3f} MB/s, "
         f"cartridge: 1 TB, load: {_load(log):.3f} s}}",
         "  archive: {type: archive, front: front, pool: disks, library: tapes}",
         "workload:",
@@ -54,7 +54,6 @@ def of(log: Log, operations: Operations, csv: str, file: Path) -> str:
 
 
 def _of_sessions(log: Log, csv: str) -> str:
-    together = concurrency(_narrow(log, "seconds", pl.lit(True), pl.col("time")))
     return "\n".join([
         f"# How long do the sessions of {_names(log)} wait for a drive?",
         "#",
@@ -63,7 +62,7 @@ def _of_sessions(log: Log, csv: str) -> str:
         "system:",
         "  tapes:",
         "    type: tape_library",
-        f"    groups: [{{drives: {together['most'] if together else 1}, arms: 2}}]",
+        f"    groups: [{{drives: {_most(log, 'time', 'seconds')}, arms: 2}}]",
         "    cartridge: 1 TB",
         "    move: 11 s",
         "    hold: 30 min",
@@ -89,13 +88,12 @@ def _load(log: Log) -> float:
     return 60.0 if least is None else float(least)
 
 
-def _drives(log: Log) -> int:
-    """Return how many files were staged at once at most."""
-    together = concurrency(_narrow(log, "stage_s", pl.col("stage_s").is_not_null(), KEYS["asked"]))
-    return together["most"] if together else 1
-
-
-def _narrow(log: Log, seconds: str, where: pl.Expr, begin: pl.Expr) -> pl.DataFrame:
-    """Return when some operations began and how long they took, by time."""
-    batches = log.rows.in_order("time", ["time", "requested", seconds])
-    return pl.concat(batch.filter(where).select(time=begin, seconds=seconds) for batch in batches).sort("time")
+def _most(log: Log, begin: str, seconds: str) -> int:
+    """Return how many operations went on at once at most, from `begin`, a key of `KEYS`, for these `seconds`."""
+    narrow = [KEYS[begin].alias("time"), pl.col(seconds).alias("seconds")]
+    lasting = pl.col(seconds).is_not_null()
+    sweep = Sweep(log.rows.scan().filter(lasting).select(narrow))
+    for batch in log.rows.in_order(begin, ["time", "requested", seconds]):
+        sweep.add(batch.filter(lasting).select(narrow))
+    found = sweep.found()
+    return found["most"] if found else 1

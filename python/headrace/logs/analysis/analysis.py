@@ -1,5 +1,6 @@
 """All that a log says of its archive, put together: what `headrace logs analyse` prints."""
 
+from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
@@ -8,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from headrace.logs.analysis import filters
-from headrace.logs.analysis.concurrency import alone, concurrency, ends_of
+from headrace.logs.analysis.concurrency import BEGIN, END, Sweep, alone
 from headrace.logs.analysis.days import daily, durations
 from headrace.logs.analysis.delays import delays
 from headrace.logs.analysis.envelope import envelope, fit
@@ -40,19 +41,15 @@ def analyse(
     strata, blocks = strata or STRATA, blocks or BLOCKS
     rows, rules = log.rows.scan(), filters.of_transfers(rounded=log.rounded)
     days, taken, staged = daily(rows, filters.kept(rules)), durations(rows), staging(_stagings(log), break_s)
-    moved = _transfers(log)
-    together = concurrency(moved.select("time", "seconds").filter(moved["outcome"] == "done"))
-    kept = moved.filter(filters.kept(rules)).select("op", "bytes", "seconds", "alone")
-    del moved  # A log may be long.
-    fits = {op: _fit(kept.filter(pl.col("op") == op), strata[op], fit_up_to) for op in ("put", "get")}
-    known = {op: found for op, found in fits.items() if found}
+    together, kept = _transfers(log, filters.kept(rules))
     slow = filters.of_delays(log.largest)
-    delayed = {
-        op: delays(kept.filter((pl.col("op") == op) & filters.kept(slow)), found, blocks[op])
-        for op, found in known.items()
-    }
-    outliers = filters.removed(kept.lazy(), slow)
-    del kept
+    fits, delayed = {}, {}
+    for op in ("put", "get"):
+        of_op = kept.pop(op)  # A log may be long: what is done with is not held.
+        if found := _fit(of_op, strata[op], fit_up_to):
+            fits[op] = found
+            delayed[op] = delays(of_op.filter(filters.kept(slow)), found, blocks[op])
+    outliers = filters.removed(rows.filter(filters.kept(rules)), slow)
     first, last = rows.select(pl.col("time").min(), pl.col("time").max().alias("last")).collect().row(0)
     return {
         "files": [{"name": name, "format": form} for name, form in log.formats.items()],
@@ -67,8 +64,8 @@ def analyse(
         "filters": [asdict(one) for one in filters.removed(rows, rules)],
         "outliers": [asdict(one) for one in outliers],
         "transfers": together,
-        "sessions": _sessions(_lasting_sessions(log)),
-        "fits": known,
+        "sessions": _sessions(log),
+        "fits": fits,
         "delays": delayed,
         "staging": staged,
     }
@@ -78,32 +75,21 @@ def _iso(time: Any) -> str | None:
     return None if time is None else str(time.isoformat())
 
 
-def _transfers(log: Log) -> pl.DataFrame:
-    """Return gets and puts with a time taken, by time, and whether each met no other, kept or not."""
+def _transfers(log: Log, kept: pl.Expr) -> tuple[Json | None, dict[str, pl.DataFrame]]:
+    """Return how many gets and puts went on at once, and those kept, by kind, with `alone`: each met no other."""
+    timed = pl.col("op").is_in(["get", "put"]) & pl.col("seconds").is_not_null()
+    done = pl.col("outcome") == "done"
+    sweep = Sweep(log.rows.scan().filter(timed, done))
+    of = {op: [pl.DataFrame(schema=TRANSFERS)] for op in ("put", "get")}
     batches = log.rows.in_order("time", ["time", "op", "bytes", "seconds", "outcome"])
-    chosen = pl.col("op").is_in(["get", "put"]) & pl.col("seconds").is_not_null()
-    narrow = (
-        batch.filter(chosen).with_columns(pl.col("op").cast(OPS), pl.col("outcome").cast(OUTCOMES)) for batch in batches
-    )
-    moved = pl.concat([pl.DataFrame(schema=TRANSFERS), *narrow])
-    return moved.with_columns(alone(moved).alias("alone") if moved.height else pl.lit(False).alias("alone"))
+    for batch in alone(batch.filter(timed) for batch in batches):
+        sweep.add(batch.filter(done))
+        for op, some in of.items():
+            some.append(batch.filter(kept & (pl.col("op") == op)).select(TRANSFERS.names()))
+    return sweep.found(), {op: pl.concat(some, rechunk=True) for op, some in of.items()}
 
 
-# One byte for each word: a long log has many.
-OPS, OUTCOMES = pl.Enum(["get", "put"]), pl.Enum(["done", "failed", "len failure", "other"])
-TRANSFERS: Json = {
-    "time": pl.Datetime("us"), "op": OPS, "bytes": pl.Int64, "seconds": pl.Float64, "outcome": OUTCOMES,
-}  # fmt: skip
-
-
-def _lasting_sessions(log: Log) -> pl.DataFrame:
-    """Return sessions with a time taken, by time; numbers stand for the names of cartridges."""
-    batches = log.rows.in_order("time", ["time", "op", "file", "seconds", "outcome"])
-    chosen = (pl.col("op") == "session") & (pl.col("outcome") == "done") & pl.col("seconds").is_not_null()
-    lasting = (batch.filter(chosen).select("time", pl.col("file").hash(), "seconds") for batch in batches)
-    return pl.concat(
-        [pl.DataFrame(schema={"time": pl.Datetime("us"), "file": pl.UInt64, "seconds": pl.Float64}), *lasting]
-    )
+TRANSFERS = pl.Schema({"bytes": pl.Int64, "seconds": pl.Float64, "alone": pl.Boolean})
 
 
 def _stagings(log: Log) -> NDArray[np.float64]:
@@ -116,44 +102,49 @@ def _stagings(log: Log) -> NDArray[np.float64]:
 def _fit(rows: pl.DataFrame, stratum: int, up_to: int | None) -> Json | None:
     """Return the line through the lower envelope, and beside it that through all transfers that met no other."""
     rows = rows if up_to is None else rows.filter(pl.col("bytes") <= up_to)
-    found = fit(envelope(rows, stratum))
+    fastest = envelope(rows, stratum)
+    found = fit(fastest)
     if found is None:
         return None
     free = rows.filter("alone")
-    beside = fit(free.select("bytes", "seconds"))
-    return found | {"stratum": stratum, "transfers": rows.height, "alone_transfers": free.height, "alone": beside}
+    found |= {"stratum": stratum, "transfers": rows.height, "points": fastest.to_numpy().tolist()}
+    return found | {"alone_transfers": free.height, "alone": fit(free)}
 
 
-def _sessions(rows: pl.DataFrame) -> Json | None:
+def _sessions(log: Log) -> Json | None:
     """Return what sessions of cartridges say of drives."""
-    found = concurrency(rows)
-    if found is None:
+    chosen = (pl.col("op") == "session") & (pl.col("outcome") == "done") & pl.col("seconds").is_not_null()
+    rows = log.rows.scan().filter(chosen)
+    sweep, counts = Sweep(rows), Counter[str]()
+    latest = pl.DataFrame(schema=["file", "time", "seconds"])
+    for batch in log.rows.in_order("time", ["time", "op", "file", "seconds", "outcome"]):
+        sessions = batch.filter(chosen).select(pl.col("file").hash(), "time", "seconds")
+        sweep.add(sessions)
+        both = pl.concat([latest, sessions], how="vertical_relaxed").with_columns(since=SINCE)
+        counts.update(
+            both[latest.height :]
+            .select(one.sum().alias(name) for name, one in (COUNTED | AGAIN).items())
+            .row(0, named=True)
+        )
+        latest = both.group_by("file", maintain_order=True).last().select(latest.columns)
+    if (found := sweep.found()) is None:
         return None
-    since = _since(rows)
-    short = rows["seconds"].to_numpy() <= SHORT_S
+    span, taken = rows.select((BEGIN.max() - BEGIN.min()) / 1e6, pl.col("seconds").sum()).collect().row(0)
     return found | {
-        "cartridges": rows["file"].n_unique(),
-        "per_hour": rows.height / (_span(rows) / 3600) if _span(rows) else None,
-        "offered": float(rows["seconds"].sum()) / _span(rows) if _span(rows) else None,
-        "short": int(short.sum()),
-        "short_after_another": int((short & (since <= DEFERRED_S)).sum()),
-        "overlapping": int((since < 0).sum()),
-        "again_within": [[limit, int((since <= limit).sum())] for limit in AGAIN_S],
+        "cartridges": latest.height,
+        "per_hour": found["operations"] / (span / 3600) if span else None,
+        "offered": taken / span if span else None,
+        **{name: counts[name] for name in COUNTED},
+        "again_within": [[limit, counts[str(limit)]] for limit in AGAIN_S],
     }
 
 
-def _since(rows: pl.DataFrame) -> NDArray[np.float64]:
-    """Return the seconds since the end of the cartridge's session before; infinite where there is none."""
-    begin, end = ends_of(rows)
-    file = rows["file"].to_numpy()
-    order = np.argsort(file, kind="stable")
-    same = file[order][1:] == file[order][:-1]
-    since = np.full(len(rows), np.inf)
-    since[order[1:][same]] = (begin[order][1:] - end[order][:-1])[same]
-    return since
-
-
-def _span(rows: pl.DataFrame) -> float:
-    """Return the time from the first beginning to the last."""
-    times = rows["time"]
-    return float((times.max() - times.min()).total_seconds())  # type: ignore[operator, union-attr]
+# Seconds since the end of the cartridge's session before, where there is one.
+SINCE = (BEGIN - END.shift(1).over("file")) / 1e6
+_IS_SHORT = pl.col("seconds") <= SHORT_S
+COUNTED = {
+    "short": _IS_SHORT,
+    "short_after_another": _IS_SHORT & (pl.col("since") <= DEFERRED_S),
+    "overlapping": pl.col("since") < 0,
+}
+AGAIN = {str(limit): pl.col("since") <= limit for limit in AGAIN_S}

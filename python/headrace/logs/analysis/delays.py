@@ -14,9 +14,8 @@ def delays(rows: pl.DataFrame, fit: Json, block: int) -> list[Json]:
 
     The last block counts if it is at least half full.
     """
-    size, taken = rows["bytes"].to_numpy(), rows["seconds"].to_numpy()
-    order = np.argsort(size, kind="stable")
-    size, taken = size[order], taken[order]
+    by_size = rows.select("bytes", "seconds").sort("bytes", maintain_order=True)
+    size, taken = by_size["bytes"].to_numpy(), by_size["seconds"].to_numpy()
     starts = [at for at in range(0, len(size), block) if 2 * len(size[at : at + block]) >= block]
     return [_block(size[at : at + block], taken[at : at + block], fit) for at in starts]
 

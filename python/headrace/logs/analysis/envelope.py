@@ -16,9 +16,8 @@ FEWEST = 3  # A line through fewer points has no error.
 
 def envelope(rows: pl.DataFrame, stratum: int) -> pl.DataFrame:
     """Return the fastest transfer of each stratum, sorted by size; the last counts if at least half full."""
-    size, taken = rows["bytes"].to_numpy(), rows["seconds"].to_numpy()
-    order = np.lexsort((taken, size))
-    size, taken = size[order], taken[order]
+    by_size = rows.select("bytes", "seconds").sort("bytes", "seconds")
+    size, taken = by_size["bytes"].to_numpy(), by_size["seconds"].to_numpy()
     starts = [at for at in range(0, len(size), stratum) if 2 * len(size[at : at + stratum]) >= stratum]
     fastest = np.array([at + int(taken[at : at + stratum].argmin()) for at in starts], dtype=np.int64)
     return pl.DataFrame({"bytes": size[fastest], "seconds": taken[fastest]})
@@ -43,7 +42,6 @@ def fit(points: pl.DataFrame) -> Json | None:
     found["latency_s"] = _coefficient(latency, errors[0], free)
     found["slope_s_per_byte"] = _coefficient(slope, errors[1], free)
     found["rate_bytes_per_s"] = _rate(found["slope_s_per_byte"])
-    found["points"] = [[float(a), float(b)] for a, b in zip(x, y, strict=True)]
     return found
 
 
