@@ -105,6 +105,7 @@ measure: $(VENV)/built
 bench: $(VENV)/built
 	cargo run --release --quiet -p headrace-bench -- --startup $(BIN)/headrace
 	$(BIN)/python benches/sweep.py target/bench.json
+	$(BIN)/python benches/logs.py target/bench.json
 
 ASKED = $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT))
 

@@ -469,7 +469,7 @@ def test_what_is_written_in_a_format_is_read_back(rows: list[tuple[str, str, str
         ("stat", ["job", "op", "host", "bytes", "seconds"], stat.written),
         ("dcache", ["file", "op", "host", "bytes", "seconds"], dcache.written),
     ):
-        text = write(frame).to_frame("text").with_row_index("line", 1)
+        text = write(frame).select("text").with_row_index("line", 1)
         parsed = BY_NAME[form].parse(text)
         assert parsed["reason"].null_count() == len(rows), parsed.select("text", "reason")
         assert sorted(parsed.select(columns).rows()) == sorted(frame.select(columns).rows())

@@ -299,11 +299,12 @@ def test_a_long_answer_comes_as_it_is_found(kept: Path) -> None:
     assert "Traceback" not in ran.stderr
 
 
-def test_every_benchmark_of_sweeps_works(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("file", "count"), [("sweep.py", 4), ("logs.py", 6)])
+def test_every_benchmark_works(tmp_path: Path, file: str, count: int) -> None:
     """At its smallest size: no time is asserted. Those of Rust run in the tests of their own crate."""
-    command = [sys.executable, str(ROOT / "benches" / "sweep.py"), str(tmp_path / "bench.json"), "--smallest"]
+    command = [sys.executable, str(ROOT / "benches" / file), str(tmp_path / "bench.json"), "--smallest"]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     figures = json.loads((tmp_path / "bench.json").read_text())
-    assert len(figures) == 4
+    assert len(figures) == count
     assert all(number > 0 for number in figures.values())

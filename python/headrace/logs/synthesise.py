@@ -5,11 +5,11 @@ Random numbers are uniform draws of PCG64, whose sequence NumPy guarantees, turn
 
 import heapq
 import math
-from array import array
 from collections import defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -67,8 +67,11 @@ def drawn(described: Description, *, seed: int = 1, seed_of_gets: int | None = N
     """Return the operations as numbers, without names: few bytes each, for a log may be long."""
     seeds = {"put": seed, "get": seed if seed_of_gets is None else seed_of_gets}
     dice = {op: _dice(one, op) for op, one in seeds.items()}
-    parts = _scaled(described, [_kind(described, name, dice[kind.op]) for name, kind in described.kinds.items()])
-    frame = _reread(described, _sorted(parts))
+    # No name for what is in between: it would be held.
+    frame = _reread(
+        described,
+        _sorted(_scaled(described, [_kind(described, name, dice[of.op]) for name, of in described.kinds.items()])),
+    )
     return _timed(described, frame, _dice(seed, "times")) if described.transfers else frame
 
 
@@ -241,15 +244,16 @@ def _reread(described: Description, frame: pl.DataFrame) -> pl.DataFrame:
     owner = frame["user"].to_numpy() * np.uint32(len(described.sizes)) + frame["size_class"].to_physical().to_numpy()
     puts = np.flatnonzero((frame["op"] == "put").to_numpy()).astype(np.uint32)
     puts = puts[np.argsort(owner[puts], kind="stable")]
-    owner_of_puts = owner[puts]
+    # By owner, and within one by time: the rows are by time.
+    place = owner[puts].astype(np.int64) * len(frame) + puts
     gets, which = _again(described, frame)
+    first_of_owner = owner[gets].astype(np.int64) * len(frame)
+    first = np.searchsorted(place, first_of_owner)
+    before = np.searchsorted(place, first_of_owner + np.searchsorted(time, time[gets])) - first
+    chosen = first + np.floor(which * before).astype(np.int64)
     of = np.zeros(len(frame), dtype=np.uint32)  # Of a get that reads a file again, one more than the row of its put.
-    for one in np.unique(owner[gets]):
-        first, end = (np.searchsorted(owner_of_puts, one, side=side) for side in ("left", "right"))
-        mine, some = puts[first:end], owner[gets] == one
-        before = np.searchsorted(time[mine], time[gets[some]], side="left")
-        chosen = np.floor(which[some] * before).astype(np.int64)[before > 0]
-        of[gets[some][before > 0]] = mine[chosen] + 1
+    of[gets[before > 0]] = puts[chosen[before > 0]] + 1
+    del owner, place, puts
     again = np.flatnonzero(of)
     size[again] = size[of[again] - 1]
     row = pl.Series(of)
@@ -285,7 +289,7 @@ def named(frame: pl.DataFrame, described: Description) -> pl.DataFrame:
         job=(1000 + pl.col("at") % PERSONAS).cast(pl.String),
         session=(100 + pl.col("session") % 900).cast(pl.String),
         number=(1 + pl.col("at") % 999).cast(pl.String),
-    )
+    ).with_columns(pl.col(pl.Float32).cast(pl.Float64))
 
 
 def _timed(described: Description, frame: pl.DataFrame, dice: np.random.Generator) -> pl.DataFrame:
@@ -302,12 +306,11 @@ def _timed(described: Description, frame: pl.DataFrame, dice: np.random.Generato
     ready = frame["time_s"].to_numpy().copy()
     ready[staged] += tape
     start, end = share_out(ready, frame["user"].to_numpy(), latency, frame["bytes"].to_numpy(), of)
-    del latency
-    ready[:] = np.nan  # Its memory is that of the tape's times now.
-    ready[staged] = tape
     end -= start
+    stage = np.full(len(frame), np.nan, dtype=np.float32)  # Whole seconds.
+    stage[staged] = tape
     return frame.with_columns(
-        stage_s=pl.Series(ready, nan_to_null=True), start_s=pl.Series(start), measured_s=pl.Series(end)
+        stage_s=pl.Series(stage, nan_to_null=True), start_s=pl.Series(start), measured_s=pl.Series(end)
     )
 
 
@@ -331,81 +334,87 @@ class Chain:
     All of them have the same rate, so one clock that counts the bytes that each has had is enough.
     """
 
+    __slots__ = ("finish", "going", "had", "now", "rate", "shared")
+
     def __init__(self, rate: float, shared: float) -> None:
         self.rate, self.shared = rate, shared
         self.now, self.had = 0.0, 0.0
         self.going: list[tuple[float, int]] = []  # (what the clock says at its end, which)
+        self.finish = math.inf  # When the next of them ends.
 
-    def add(self, now: float, size: float, which: int) -> float:
-        """Let a transfer begin; return when the next of them ends."""
+    def add(self, now: float, size: float, which: int) -> None:
+        """Let a transfer begin."""
         if self.going:
             self.had += min(self.rate, self.shared / len(self.going)) * (now - self.now)
         self.now = now
         heapq.heappush(self.going, (self.had + size, which))
-        return self._finish()
+        self._expect()
 
-    def end(self, now: float) -> tuple[int, float]:
-        """End the next of them: return which, and when the one after it ends."""
+    def end(self, now: float) -> int:
+        """End the next of them: return which."""
         self.now = now
         self.had, which = heapq.heappop(self.going)
-        return which, self._finish() if self.going else math.inf
+        self._expect()
+        return which
 
-    def _finish(self) -> float:
-        return self.now + (self.going[0][0] - self.had) / min(self.rate, self.shared / len(self.going))
-
-
-Arrival = tuple[float, int, int, float, int]  # When it is ready, which, its user, its latency, its size.
+    def _expect(self) -> None:
+        going, self.finish = self.going, math.inf
+        if going:
+            self.finish = self.now + (going[0][0] - self.had) / min(self.rate, self.shared / len(going))
 
 
 def share_out(ready: Floats, user: Ints, latency: Floats, size: Ints, of: Transfers) -> tuple[Floats, Floats]:
-    """Return when each transfer starts, and when it ends.
+    """Return when each transfer starts, and when it ends, in the memory of `ready` and `latency`: a log may be long.
 
     It waits while its user has `user_limit` of them, takes its latency, and then shares a chain with others. Chains get
     `in_turn` transfers each, one chain after the other.
     """
-    start, end = array("d", [0.0]) * len(ready), array("d", [0.0]) * len(ready)
-    chains, finish = [Chain(of.rate, of.shared) for _ in range(of.chains)], [math.inf] * of.chains
-    latent: list[tuple[float, int, int]] = []  # When the latency ends, which, its size.
-    owners: dict[int, int] = {}  # Of each transfer that goes on.
-    active, waiting = defaultdict[int, int](int), defaultdict[int, deque[Arrival]](deque)
+    # A view gives plain numbers, with which Python counts several times as fast.
+    views: Any = [one.data for one in (ready, latency, user, size)]
+    start, end, users, sizes = views
+    chains = [Chain(of.rate, of.shared) for _ in range(of.chains)]
+    active, waiting = defaultdict[int, int](int), defaultdict[int, deque[int]](deque)
+    # When a latency ends, with the transfer less their number, or a chain's next transfer, with the chain.
+    events = [(math.inf, 0)]
 
-    def admit(one: Arrival, now: float) -> None:
-        _, which, owner, latency, size = one
-        active[owner] += 1
-        owners[which], start[which] = owner, now
-        heapq.heappush(latent, (now + latency, which, size))
+    def admit(which: int, now: float) -> None:
+        start[which] = now
+        heapq.heappush(events, (now + end[which], which - len(ready)))
 
-    for arrival in _arrivals(ready, user, latency, size):
-        while True:
-            now, added = min(finish), latent[0][0] if latent else math.inf
-            if arrival[0] <= added and arrival[0] <= now:
-                break
-            if added <= now:
-                now, which, bytes_ = heapq.heappop(latent)
-                chain = which // of.in_turn % of.chains
-                finish[chain] = chains[chain].add(now, bytes_, which)
-                continue
-            chain = finish.index(now)
-            which, finish[chain] = chains[chain].end(now)
-            end[which] = now
-            owner = owners.pop(which)
-            active[owner] -= 1
-            if waiting[owner]:
-                admit(waiting[owner].popleft(), now)
-        if arrival[0] == math.inf:
+    for arrival, arrived in _arrivals(ready):
+        while events[0][0] < arrival:
+            now, number = heapq.heappop(events)
+            if number < 0:
+                which = number + len(ready)
+                number = which // of.in_turn % of.chains
+                chains[number].add(now, sizes[which], which)
+            elif chains[number].finish == now:
+                which = chains[number].end(now)
+                end[which] = now
+                owner = users[which]
+                if waiting[owner]:
+                    admit(waiting[owner].popleft(), now)
+                else:
+                    active[owner] -= 1
+            else:
+                continue  # The chain has got another transfer since.
+            if chains[number].going:
+                heapq.heappush(events, (chains[number].finish, number))
+        if arrived < 0:
             break
-        if active[arrival[2]] < of.user_limit:
-            admit(arrival, arrival[0])
+        owner = users[arrived]
+        if active[owner] < of.user_limit:
+            active[owner] += 1
+            admit(arrived, arrival)
         else:
-            waiting[arrival[2]].append(arrival)
-    return np.frombuffer(start), np.frombuffer(end)
+            waiting[owner].append(arrived)
+    return ready, latency
 
 
-def _arrivals(ready: Floats, user: Ints, latency: Floats, size: Ints) -> Iterator[Arrival]:
-    """Yield transfers by when they are ready, and one that never is."""
+def _arrivals(ready: Floats) -> Iterator[tuple[float, int]]:
+    """Yield when each transfer is ready, in this order, with its number; and at last one that never is."""
     order = np.argsort(ready, kind="stable").astype(np.uint32)
     for first in range(0, len(order), BLOCK):
         some = order[first : first + BLOCK]
-        columns = (ready[some], some, user[some], latency[some], size[some])
-        yield from zip(*(column.tolist() for column in columns), strict=True)
-    yield math.inf, -1, -1, 0.0, 0
+        yield from zip(ready[some].tolist(), some.tolist(), strict=True)
+    yield math.inf, -1

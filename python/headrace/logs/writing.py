@@ -1,9 +1,9 @@
 """Synthetic logs as files: in a log's own format, marked as synthetic in their names and first lines."""
 
 from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 
 from headrace._core import __version__
@@ -12,11 +12,11 @@ from headrace.files import whole
 from headrace.logs.description import Description, load
 from headrace.logs.formats import cartridges, cond, dcache, stat, transfers
 from headrace.logs.replayed import write as write_operations
-from headrace.logs.rows import BATCH, write_parquet
+from headrace.logs.rows import write_parquet
 from headrace.logs.synthesise import drawn, named
 
 CARTRIDGE = 1_200_000_000  # Bytes; so much of what is staged lies on one cartridge of a synthetic cartridge log.
-WRITERS: dict[str, Callable[[pl.DataFrame], pl.Series]] = {
+WRITERS: dict[str, Callable[[pl.DataFrame], pl.DataFrame]] = {
     "transfers": transfers.written,
     "stat": stat.written,
     "cond": cond.written,
@@ -24,6 +24,7 @@ WRITERS: dict[str, Callable[[pl.DataFrame], pl.Series]] = {
     "cartridges": cartridges.written,
 }
 DAILY = ("cond", "stat")
+SLICE = 1 << 16  # Operations that are written at once: their names take more memory than their numbers.
 # From the request to the end, s.
 RESPONSE = pl.col("start_s") - pl.col("time_s") + pl.col("measured_s")
 KINDS = ("operations", "parquet", "transfers", "unitree", "dcache", "cartridges")
@@ -57,52 +58,67 @@ def write(
 
 
 def _batches(made: pl.DataFrame, described: Description) -> Iterator[pl.DataFrame]:
-    """Yield the operations with names, some at a time: names take more memory than numbers."""
-    for batch in made.iter_slices(BATCH):
+    """Yield the operations with names, some at a time."""
+    for batch in made.iter_slices(SLICE):
         yield named(batch, described)
 
 
 def _texts(made: pl.DataFrame, described: Description, file: Path, to: str, mark: str) -> list[Path]:
     if to == "unitree":
-        start = pl.lit(described.start).cast(pl.Datetime("us"))
-        ended = made.select(day=(start + _span(pl.col("time_s")) + _span(RESPONSE)).dt.date())["day"]
-        days = [(day, made.filter(ended == day)) for day in ended.unique().sort()]
-        files = [(f".{form}.{day:%y%m%d}", form, part) for form in DAILY for day, part in days]
-        return sorted(_text([_lines(form, part, described)], file, ending, mark) for ending, form, part in files)
-    if to == "transfers":
-        parts = (_lines(to, part, described) for part in _by_end(made))
-        return [_text(parts, file, f".{to}", mark)]
-    return [_text([_lines(to, made, described)], file, f".{to}", mark)]
+        days = (_logged(of_day, described) for of_day in _by_day(made, described))
+        return sorted(
+            _text([WRITERS[form](day).sort("end", maintain_order=True)], file, f".{form}.{day['day'][0]:%y%m%d}", mark)
+            for day in days
+            for form in DAILY
+        )
+    if to == "cartridges":
+        staged = made.filter(pl.col("stage_s").is_not_null())
+        return [_text([WRITERS[to](_sessions(_logged(staged, described)))], file, f".{to}", mark)]
+    logged = (_logged(part, described) for part in made.iter_slices(SLICE))
+    lines = ((WRITERS[to](part), part["requested"][-1]) for part in logged)
+    return [_text(_by_end(lines), file, f".{to}", mark)]
 
 
-def _by_end(made: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """Yield the operations in the order of their ends as a log has them, some at a time."""
-    end = _microseconds(pl.col("start_s")) + _microseconds(pl.col("measured_s").round(3))
-    ends = [part.select(end).to_series().to_numpy() for part in made.iter_slices(BATCH)]
-    order = np.argsort(np.concatenate(ends), kind="stable").astype(np.uint32)
-    for first in range(0, len(order), BATCH):
-        yield made[order[first : first + BATCH]]
+def _by_end(parts: Iterable[tuple[pl.DataFrame, datetime]]) -> Iterator[pl.DataFrame]:
+    """Yield rows in the order of `end`, some at a time; no later row ends before the time beside a part."""
+    held = None
+    for part, until in parts:
+        rows = part if held is None else pl.concat([held, part])
+        # Logged times are rounded to the millisecond.
+        over = pl.col("end") < until - timedelta(milliseconds=1)
+        yield rows.filter(over).sort("end", maintain_order=True)
+        held = rows.filter(~over)
+    if held is not None:
+        yield held.sort("end", maintain_order=True)
 
 
-def _lines(form: str, part: pl.DataFrame, described: Description) -> pl.Series:
-    """Return the lines of some operations."""
-    logged = _as_logged(named(part, described), described)
-    return WRITERS[form](_sessions(logged) if form == "cartridges" else logged)
+def _by_day(made: pl.DataFrame, described: Description) -> Iterator[pl.DataFrame]:
+    """Yield the operations that ended on each `day`."""
+    asked = pl.lit(described.start).cast(pl.Datetime("us")) + _span(pl.col("time_s"))
+    dated = (part.with_columns(asked=asked, end=asked + _span(RESPONSE)) for part in made.iter_slices(SLICE))
+    held = None
+    for part in _by_end((part, part["asked"][-1]) for part in dated):
+        rows = part.with_columns(day=pl.col("end").dt.date())
+        rows = rows if held is None else pl.concat([held, rows])
+        *over, held = rows.partition_by("day", maintain_order=True) or [rows]
+        yield from over
+    if held is not None:
+        yield held
 
 
-def _text(parts: Iterable[pl.Series], file: Path, ending: str, mark: str) -> Path:
+def _text(parts: Iterable[pl.DataFrame], file: Path, ending: str, mark: str) -> Path:
     to = file.with_name(file.name + ending)
     with whole(to) as part, part.open("wb") as out:
         out.write(f"{mark}\n".encode())
         for lines in parts:
-            lines.to_frame().write_csv(out, include_header=False, quote_style="never")
+            lines.select("text").write_csv(out, include_header=False, quote_style="never")
     return to
 
 
-def _as_logged(made: pl.DataFrame, described: Description) -> pl.DataFrame:
-    """Return the operations with times on the clock of the log."""
+def _logged(made: pl.DataFrame, described: Description) -> pl.DataFrame:
+    """Return the operations with names, and times on the clock of the log."""
     start = pl.lit(described.start).cast(pl.Datetime("us"))
-    return made.with_columns(
+    return named(made, described).with_columns(
         requested=start + _span(pl.col("time_s")),
         time=start + _span(pl.col("start_s")),
         seconds=pl.col("measured_s").round(3),

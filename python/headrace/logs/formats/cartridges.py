@@ -25,10 +25,8 @@ CARTRIDGES = Format(
 )
 
 
-def written(table: pl.DataFrame) -> pl.Series:
-    """Return the lines of these sessions: those of a frame with `cartridge`, `time` and whole `seconds`."""
+def written(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the lines of these sessions, by `time`: of a frame with `cartridge`, `time` and whole `seconds`."""
     when = pl.col("time").dt.strftime("%Y%m%dT%H%M%S")
     taken = pl.col("seconds").round().cast(pl.Int64).cast(pl.String)
-    return table.sort("time").select(pl.concat_str([pl.col("cartridge"), when, taken], separator=";").alias("text"))[
-        "text"
-    ]
+    return table.sort("time").select(pl.concat_str([pl.col("cartridge"), when, taken], separator=";").alias("text"))

@@ -38,8 +38,8 @@ COND = Format(
 )
 
 
-def written(table: pl.DataFrame) -> pl.Series:
-    """Return the lines of these jobs, in the order of their completion."""
+def written(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the lines of these jobs, each with its `end`."""
     end = pl.col("requested") + pl.duration(microseconds=(pl.col("total_s") * 1e6).cast(pl.Int64))
     parts = [
         pl.col("user"),
@@ -51,5 +51,4 @@ def written(table: pl.DataFrame) -> pl.Series:
         pl.col("op"),
         "/" + pl.col("file"),
     ]
-    lines = table.select(end.alias("end"), pl.concat_str(parts, separator=" ").alias("text"))
-    return lines.sort("end", maintain_order=True)["text"]
+    return table.select(end.alias("end"), pl.concat_str(parts, separator=" ").alias("text"))

@@ -71,8 +71,8 @@ DCACHE = Format(
 )
 
 
-def written(table: pl.DataFrame) -> pl.Series:
-    """Return the billing lines of these operations: a restore where a file was staged, and the transfer."""
+def written(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the billing lines of these operations, each with its `end`: a restore of what was staged, the transfer."""
     file = [_text("[", "file", ",", "bytes", "]"), _text("[/", "file", "]"), pl.lit("any:any@osm")]
     done = pl.lit('{0:""}')
     put = pl.when(pl.col("op") == "put").then(pl.lit("true")).otherwise(pl.lit("false"))
@@ -80,10 +80,9 @@ def written(table: pl.DataFrame) -> pl.Series:
     moved += [_text("{NFS4,", "host", "}"), _text("[door:", "job", "]"), done]
     taped = [pl.lit("[pool:synthetic:restore]"), *file, _ms("stage_s"), pl.lit("0"), done]
     staged = table.filter(pl.col("stage_s").is_not_null())
-    both = pl.concat(
+    return pl.concat(
         [_lines(staged, _after("requested", "stage_s"), taped), _lines(table, _after("time", "seconds"), moved)]
     )
-    return both.sort("end", maintain_order=True)["text"]
 
 
 def _lines(table: pl.DataFrame, end: pl.Expr, said: list[pl.Expr]) -> pl.DataFrame:

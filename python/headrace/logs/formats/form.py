@@ -92,3 +92,9 @@ def number(name: str) -> pl.Expr:
 def whole(name: str) -> pl.Expr:
     """Return a part as a whole number; empty where it is none."""
     return pl.col(name).cast(pl.Int64, strict=False)
+
+
+def milliseconds(seconds: pl.Expr) -> pl.Expr:
+    """Return a time in seconds as text with three decimals."""
+    ms = (seconds * 1000).round().cast(pl.Int64)
+    return (ms // 1000).cast(pl.String) + "." + (ms % 1000).cast(pl.String).str.zfill(3)

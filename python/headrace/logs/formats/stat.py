@@ -7,7 +7,7 @@ three texts: `File transfer (from-to) N bytes in S seconds`, `File failure …` 
 
 import polars as pl
 
-from headrace.logs.formats.form import Format, before, is_date, is_duration, number, stamp, whole
+from headrace.logs.formats.form import Format, before, is_date, is_duration, milliseconds, number, stamp, whole
 from headrace.logs.formats.transfers import STORAGE
 
 DATES = "a date is YY/MM/DD and a time HH:MM:SS.mmm, such as 98/05/05 00:20:56.383"
@@ -59,18 +59,16 @@ STAT = Format(
 )
 
 
-def written(table: pl.DataFrame) -> pl.Series:
-    """Return the lines of these jobs: a line when a file is staged, and one when it is transferred."""
+def written(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the lines of these jobs, each with its `end`: of staging, where a file was staged, and of the transfer."""
     staged = table.filter(pl.col("stage_s").is_not_null())
-    tape = [pl.lit("File staged in"), _text(pl.col("stage_s"), 0), pl.lit("seconds")]
+    tape = [pl.lit("File staged in"), pl.col("stage_s").round().cast(pl.Int64).cast(pl.String), pl.lit("seconds")]
     put = pl.col("op") == "put"
     ends = pl.when(put).then(pl.col("host") + f"-{STORAGE}").otherwise(f"{STORAGE}-" + pl.col("host"))
     moved = [pl.lit("File transfer"), "(" + ends + ")", pl.col("bytes").cast(pl.String), pl.lit("bytes in")]
-    moved += [_text(pl.col("seconds"), 3), pl.lit("seconds")]
+    moved += [milliseconds(pl.col("seconds")), pl.lit("seconds")]
     done = _lines(table, pl.col("time") + _span(pl.col("seconds")), moved)
-    return pl.concat([_lines(staged, pl.col("requested") + _span(pl.col("stage_s")), tape), done]).sort(
-        "end", maintain_order=True
-    )["text"]
+    return pl.concat([_lines(staged, pl.col("requested") + _span(pl.col("stage_s")), tape), done])
 
 
 def _lines(table: pl.DataFrame, end: pl.Expr, said: list[pl.Expr]) -> pl.DataFrame:
@@ -80,7 +78,3 @@ def _lines(table: pl.DataFrame, end: pl.Expr, said: list[pl.Expr]) -> pl.DataFra
 
 def _span(seconds: pl.Expr) -> pl.Expr:
     return pl.duration(microseconds=(seconds * 1e6).cast(pl.Int64))
-
-
-def _text(value: pl.Expr, digits: int) -> pl.Expr:
-    return value.map_elements(lambda taken: f"{taken:.{digits}f}", return_dtype=pl.String)

@@ -6,7 +6,7 @@ Storage is `s`, so `js` is a put from machine `j`, and `sj` a get. FTP's times a
 
 import polars as pl
 
-from headrace.logs.formats.form import Format, before, is_date, is_duration, is_size, number, stamp, whole
+from headrace.logs.formats.form import Format, before, is_date, is_duration, is_size, milliseconds, number, stamp, whole
 
 STORAGE = "s"
 DATES = "a date is YY/MM/DD and a time HH:MM:SS, such as 97/10/01 00:01:41"
@@ -42,10 +42,10 @@ TRANSFERS = Format(
 )
 
 
-def written(table: pl.DataFrame) -> pl.Series:
-    """Return the lines of these transfers, in the order of their ends."""
+def written(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the lines of these transfers, each with its `end`."""
     ends = (pl.col("time") + pl.duration(microseconds=(pl.col("seconds") * 1e6).cast(pl.Int64))).alias("end")
-    done = table.filter(pl.col("op").is_in(["get", "put"])).with_columns(ends).sort("end", maintain_order=True)
+    done = table.filter(pl.col("op").is_in(["get", "put"])).with_columns(ends)
     put = pl.col("op") == "put"
     letters = pl.when(put).then(pl.col("host") + STORAGE).otherwise(STORAGE + pl.col("host"))
     parts = [
@@ -53,6 +53,6 @@ def written(table: pl.DataFrame) -> pl.Series:
         pl.col("end").dt.strftime("%y/%m/%d %H:%M:%S"),
         letters,
         pl.col("bytes").cast(pl.String),
-        pl.col("seconds").map_elements(lambda taken: f"{taken:.3f}", return_dtype=pl.String),
+        milliseconds(pl.col("seconds")),
     ]
-    return done.select(pl.concat_str(parts, separator=" ").alias("text"))["text"]
+    return done.select("end", pl.concat_str(parts, separator=" ").alias("text"))
