@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, Run
-from headrace import load, schema
+from headrace import Scenario, ScenarioError, load, logs, schema
 from headrace.experiment.task import metrics
 from headrace.explore.fields import fields
 
@@ -43,6 +43,52 @@ def test_a_run_writes_all_it_can(headrace: Run, tmp_path: Path, file: Path, stre
     assert list((tmp_path / "all").glob("*.parquet"))
 
 
+def test_the_analysis_of_a_simulated_run_finds_what_the_model_was_given(headrace: Run, tmp_path: Path) -> None:
+    found = load(ARCHIVE).run(theory=False, requests=tmp_path / "all").data
+    said = logs.analyse(logs.read([tmp_path / "all"]))
+    for op, latency in (("put", 0.5), ("get", 0.2)):
+        fit = said["fits"][op]
+        assert fit["latency_s"]["value"] == pytest.approx(latency, abs=0.005)
+        assert fit["rate_bytes_per_s"]["value"] == pytest.approx(20e6, rel=0.01)
+    by_op = found["streams"][0]["operations"]
+    taken = {one["what"]: one for one in said["durations"]}
+    assert (taken["put"]["count"], taken["get"]["count"]) == (by_op["put"]["count"], by_op["get"]["count"])
+    whole = sum(by_op[op]["mean_ms"] * by_op[op]["count"] for op in ("put", "get")) / 1e3
+    assert taken["request to completion"]["mean_s"] * taken["request to completion"]["count"] == pytest.approx(whole)
+    assert taken["staging"]["min_s"] > 37  # A cartridge is loaded.
+    ran = headrace("logs", "convert", tmp_path / "all", "-o", tmp_path / "again.csv", "--json")
+    assert json.loads(ran.stdout)["rows"] == taken["put"]["count"] + taken["get"]["count"], ran.stderr
+
+
+def test_the_analysis_of_a_simulated_library_finds_its_sessions(tmp_path: Path) -> None:
+    found = load(LIBRARY).run(theory=False, requests=tmp_path).data
+    said = logs.analyse(logs.read([tmp_path]))["sessions"]
+    library = next(part["meters"] for part in found["components"] if part["path"] == "library")
+    assert said["operations"] == found["streams"][0]["completed"]
+    assert said["most"] == library["most_drives_busy"]
+    assert said["overlapping"] == 0
+
+
+def test_requests_that_are_no_log_are_refused(tmp_path: Path) -> None:
+    clerk = Scenario(
+        """
+        system: {clerk: {type: station, service: 8 ms}}
+        workload: {users: {to: clerk, arrivals: {poisson: 50 /s}}}
+        run: {requests: 100}
+        """
+    )
+    clerk.run(requests=tmp_path / "clerk")
+    with pytest.raises(ScenarioError, match="has no column `queued_ns`"):
+        logs.read([tmp_path / "clerk"])
+    load(LIBRARY).with_({"run.replications": 2}).run(theory=False, requests=tmp_path / "twice")
+    with pytest.raises(ScenarioError, match="another replication"):
+        logs.read([tmp_path / "twice"])
+    cut = tmp_path / "cut.parquet"
+    cut.write_bytes(next((tmp_path / "clerk").iterdir()).read_bytes()[:100])
+    with pytest.raises(ScenarioError, match="no whole Parquet file"):
+        logs.read([cut])
+
+
 @BOTH
 def test_what_can_be_changed_has_its_place_in_the_explorer(file: Path, stream: str) -> None:
     found = {field.place: field for field in fields(load(file).filled(), schema(), lambda _: [])}
@@ -56,6 +102,21 @@ def test_what_can_be_changed_has_its_place_in_the_explorer(file: Path, stream: s
 def test_every_operation_has_its_metrics() -> None:
     found = metrics(load(ARCHIVE).run(theory=False).data)
     assert found["users.recall.p99_ms"] > found["users.get.p99_ms"] > found["users.put.p99_ms"]  # type: ignore[operator]
+
+
+def test_job_hours_that_limits_cost_are_a_metric_everywhere(headrace: Run) -> None:
+    found = load(ARCHIVE).with_({"system.front.per_user": 1}).run(theory=False)
+    front = next(part["meters"] for part in found.data["components"] if part["path"] == "front")
+    waited = front["held_back_by_limits"] + front["waiting_for_ports"]  # type: ignore[operator]
+    assert metrics(found.data)["front.lost_job_hours"] == pytest.approx(waited * found.data["simulated_s"] / 3600)
+    limit = ["--until", "lost_job_hours(front) < 0.5"]
+    least = headrace("capacity", ARCHIVE, "--increase", "system.front.per_user", "--from", 1, *limit)
+    assert "at least 3 meets lost_job_hours(front) < 0.5; 2 does not" in " ".join(least.stdout.split()), least.stderr
+    fewest = ["--minimise", "per_user", "--subject-to", "lost_job_hours(front) < 1"]
+    best = headrace("optimise", ARCHIVE, "--vary", "system.front.per_user=1,2,4", *fewest, "--replications", 2)
+    assert "Best is per_user = 2" in best.stdout, best.stdout + best.stderr
+    swept = headrace("sweep", ARCHIVE, "--vary", "system.front.per_user=1,4", "--metrics", "lost_job_hours(front)")
+    assert "front: lost, job-hours" in swept.stdout, swept.stderr
 
 
 def test_a_library_is_solved_beside_its_simulation(headrace: Run) -> None:

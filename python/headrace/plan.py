@@ -121,7 +121,8 @@ class Plan:
     def _request_log(self, folder: str | Path, watch: Watch | None) -> RequestLog:
         graph = self.graph(watch)
         paths = [component["path"] for component in graph["components"]]
-        return RequestLog(folder, list(self.spec["workload"]), paths, graph["groups"])
+        kinds = {component["group"]: component["kind"] for component in graph["components"]}
+        return RequestLog(folder, list(self.spec["workload"]), paths, graph["groups"], kinds)
 
     def _wanted(self, first: int, how: RunOptions) -> "_core.Wanted":
         return {

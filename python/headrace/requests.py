@@ -19,16 +19,32 @@ class RequestLog:
     `op`, `address` (of a file operation: the file), `bytes`, `issued_ns`, `completed_ns`, `last` (the component that
     served it last) and, for each group of components, `GROUP waiting_ns`, `GROUP service_ns` and `GROUP blocked_ns`
     along the path that decided when the request was answered: a row's legs add up to its response time. A group is
-    a component of `system`, or all copies of a part: `volume/spindle`.
+    a component of `system`, or all copies of a part: `volume/spindle`. Of tape libraries and archives, there are also
+    `queued_ns`, the time for which limits and ports of fronts held it back, and `tape_waiting_ns` and `tape_service_ns`
+    of all libraries: with these, `headrace logs analyse` reads the files as a log.
     """
 
-    def __init__(self, folder: str | Path, streams: list[str], components: list[str], groups: list[str]) -> None:
+    def __init__(
+        self, folder: str | Path, streams: list[str], components: list[str], groups: list[str], kinds: dict[str, str]
+    ) -> None:
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         tidy(self.folder)
         if any(file.name[0] != "." for file in self.folder.glob("*.parquet")):
             raise FileExistsError(17, "there are Parquet files already; name another folder", str(folder))
         self.streams, self.components, self.groups = streams, components, groups
+        of = {kind: [group for group in groups if kinds.get(group) == kind] for kind in ("front", "tape_library")}
+        self.sums = (
+            {
+                "queued_ns": [f"{front} {leg}" for front in of["front"] for leg in ("waiting_ns", "blocked_ns")],
+                "tape_waiting_ns": [
+                    f"{tapes} {leg}" for tapes in of["tape_library"] for leg in ("waiting_ns", "blocked_ns")
+                ],
+                "tape_service_ns": [f"{tapes} service_ns" for tapes in of["tape_library"]],
+            }
+            if of["tape_library"]
+            else {}
+        )
         self.lost: OSError | None = None
 
     def __call__(self, replication: int, part: int, plain: list[bytes], legs: list[list[bytes]]) -> None:
@@ -48,6 +64,10 @@ class RequestLog:
             polars.col("stream").replace_strict(dict(enumerate(self.streams)), return_dtype=polars.String),
             polars.col("op").replace_strict(dict(enumerate(OPERATIONS)), return_dtype=polars.String),
             polars.exclude("stream", "op", "last"),
+            *(
+                polars.sum_horizontal(polars.lit(0, polars.UInt64), *legs).alias(name)
+                for name, legs in self.sums.items()
+            ),
         ]
         last = polars.Series("last", self.components, dtype=polars.String)
         frame = polars.DataFrame(self._columns(plain, legs))

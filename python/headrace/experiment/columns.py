@@ -20,6 +20,7 @@ MEASURES = {
     "samples_per_s": ("samples/s", 1.0),
     "utilisation": ("utilisation, %", 100.0),
     "au": ("accelerator utilisation, %", 100.0),
+    "lost_job_hours": ("lost, job-hours", 1.0),
 }
 
 

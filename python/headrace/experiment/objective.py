@@ -22,7 +22,7 @@ TIMES = {
     **{of: f"{of}_ms" for of in ("stall", "start", "checkpoint")},
 }
 COSTS = ("price", "power", "rack_units")
-LOSSES = ("dropped", "expired", "failed", "blocked")
+LOSSES = ("dropped", "expired", "failed", "blocked", "lost_job_hours")
 RATES = ("requests_per_s", "bytes_per_s", "samples_per_s")
 # The share of requests that are answered within a time: `within(recall, 10 min)`.
 WITHIN = "within"

@@ -138,8 +138,15 @@ def metrics(found: ResultsData) -> dict[str, float | None]:
             of_each = [value for member in members if (value := member[number]) is not None]
             numbers |= {f"{group}.{number}": max(of_each)} if of_each else {}
         numbers |= {f"{group}/{what}.utilisation": max(of_each) for what, of_each in _portions(members).items()}
-        numbers |= {f"{group}.{name}": fmean(of_each) for name, of_each in _meters(members).items()}
+        of_meters = {name: fmean(of_each) for name, of_each in _meters(members).items()}
+        if waiting := [of_meters[queue] for queue in QUEUES if queue in of_meters]:
+            of_meters["lost_job_hours"] = sum(waiting) * found["simulated_s"] / 3600
+        numbers |= {f"{group}.{name}": value for name, value in of_meters.items()}
     return numbers
+
+
+# Where requests queue before an archive: a job-hour is lost for each hour that one waits there.
+QUEUES = ("held_back_by_limits", "waiting_for_ports")
 
 
 def _portions(members: list[ComponentResults]) -> dict[str, list[float]]:

@@ -15,7 +15,7 @@ import polars as pl
 from headrace.errors import refusal
 from headrace.logs import lines, table
 from headrace.logs.faults import Fault, Faults
-from headrace.logs.formats import BY_NAME, Format, named
+from headrace.logs.formats import BY_NAME, Format, named, requests
 from headrace.logs.merge import merge
 from headrace.logs.rows import Rows
 
@@ -102,6 +102,8 @@ def _within(files: Sequence[str | Path]) -> list[Path]:
 
 
 def _format(file: Path, given: str | None, columns: Mapping[str, str] | None) -> Format:
+    if requests.is_parquet(file):
+        return requests.REQUESTS
     head = next((part.head(LOOKED_AT) for part in lines.read(file)), None)
     if head is None or head.is_empty():
         raise refusal(file, f"{file} is empty", "name a log with at least one line")
@@ -129,7 +131,8 @@ def _parsed(file: Path, form: Format, faults: Faults) -> Iterator[pl.DataFrame]:
         raise refusal(
             file, f"{file} has times without a date, and no date in its name", "name it with its day: `cond.980505`"
         )
-    for parsed in ahead(lambda part: form.parse(part, day), lines.read(file)):
+    is_parquet = form is requests.REQUESTS
+    for parsed in requests.read(file) if is_parquet else ahead(lambda part: form.parse(part, day), lines.read(file)):
         _note(parsed.filter(pl.col("reason").is_not_null()), str(file), form, faults)
         good = parsed.filter(pl.col("reason").is_null())
         of = {"cartridge": pl.lit(file.stem)} if form.of_cartridge else {}
