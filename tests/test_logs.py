@@ -4,7 +4,10 @@ import bz2
 import csv
 import datetime
 import json
+import os
 import random
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -317,6 +320,16 @@ def test_a_histogram_with_a_mistake_is_refused_with_its_place(tmp_path: Path, hi
 def test_compressed_logs_are_read(tmp_path: Path) -> None:
     (tmp_path / "nft.bz2").write_bytes(bz2.compress(TRANSFERS.encode()))
     assert logs.read([tmp_path / "nft.bz2"]).table.height == 3
+
+
+@pytest.mark.parametrize("how", [bytes, bz2.compress])
+def test_a_log_may_come_through_a_pipe(tmp_path: Path, how: Callable[[bytes], bytes]) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=lambda: (tmp_path / "pipe").write_bytes(how(TRANSFERS.encode())))
+    writer.start()
+    log = logs.read([tmp_path / "pipe"])
+    writer.join()
+    assert log.table.height == 3
 
 
 def test_bad_lines_are_told_with_file_line_reason_and_what_would_do(headrace: Run, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import gzip
 import lzma
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, Any
 
@@ -47,15 +47,20 @@ def _frame(text: bytes, first: int) -> pl.DataFrame:
 
 @contextmanager
 def _opened(file: Path) -> Iterator[IO[bytes]]:
-    refuse_endless(file)
+    if not file.is_fifo():
+        refuse_endless(file)
     try:
         with open(file, "rb") as plain:
-            start = plain.read(6)
-        if start.startswith(b"\x28\xb5\x2f\xfd"):
-            raise refusal(file, f"{file} is compressed with zstd, which logs are not read from", "run `unzstd` first")
-        how: Callable[..., Any] = next((how for magic, how in MAGIC.items() if start.startswith(magic)), open)
-        with how(file, "rb") as opened:
-            yield opened
+            start = plain.peek(6)  # A pipe is read once.
+            if start.startswith(b"\x28\xb5\x2f\xfd"):
+                raise refusal(
+                    file, f"{file} is compressed with zstd, which logs are not read from", "run `unzstd` first"
+                )
+            how: Callable[..., Any] = next(
+                (how for magic, how in MAGIC.items() if start.startswith(magic)), nullcontext
+            )
+            with how(plain) as opened:
+                yield opened
     except FileNotFoundError:
         raise refusal(file, f"{file} does not exist", "check the path") from None
     except (EOFError, zlib.error, lzma.LZMAError) as error:

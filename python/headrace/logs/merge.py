@@ -18,6 +18,7 @@ from headrace.logs.rows import KEYS, Rows
 SLACK_S = 2  # COND has whole seconds, STAT milliseconds, and a job is logged after its transfer.
 INVALID_S = 86300  # A job that ends "before" it starts ran over midnight, unless that makes it longer than this.
 DAY = timedelta(days=1)
+NARROW = ["time", "requested", "op", "bytes"]
 
 
 def merge(rows: Rows, formats: Mapping[str, str]) -> tuple[Rows, dict[str, int]]:
@@ -25,16 +26,17 @@ def merge(rows: Rows, formats: Mapping[str, str]) -> tuple[Rows, dict[str, int]]
 
     `formats` has the format of each file.
     """
-    of = {name: [Path(file).name for file, form in formats.items() if form == name] for name in ("cond", "stat")}
-    cond, stat, found = Rows(), Rows(), Rows()
-    for part in rows.parts:
-        whole = pl.read_parquet(part.file)
-        cond.add(whole.filter(pl.col("log").is_in(of["cond"])))
-        stat.add(whole.filter(pl.col("log").is_in(of["stat"])))
-        found.add(whole.filter(~pl.col("log").is_in([*of["cond"], *of["stat"]])))
-    records, rules = _records(cond, stat)
+    of = {Path(file).name: form for file, form in formats.items()}
+    logged, found = {"cond": Rows(), "stat": Rows()}, Rows()
+    for part in rows.parts:  # Each has rows of one log.
+        form = of[pl.read_parquet(part.file, columns=["log"], n_rows=1).item()]
+        if form in logged:
+            logged[form].parts.append(part)
+        else:
+            found.add(pl.read_parquet(part.file))
+    records, rules = _records(**logged)
     rules.update(naming.counted(table.empty()))
-    for named in naming.names(records.in_order("asked"), naming.latest_puts(records.in_order("asked"))):
+    for named in naming.names(records.in_order("asked"), naming.latest_puts(records.in_order("asked", NARROW))):
         rules.update(naming.counted(named))
         found.add(table.tidy(named))
     return found, dict(rules)

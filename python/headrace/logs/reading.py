@@ -7,6 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
@@ -67,10 +68,10 @@ def read(
     faults, odd, rows, formats, rounded = Faults(), list[Odd](), Rows(), dict[str, str](), False
     limit = largest
     for file in _within(files):
-        form = _format(file, format, columns)
+        form, parsed = _parsed(file, format, columns)
         limit = form.largest if largest is None else largest
         seen: list[Backwards | Sizes] = [Backwards(form), Sizes(limit)]
-        for part in _parsed(file, form, faults):
+        for part in _good(file, form, parsed, faults):
             rows.add(part)
             for one in seen:
                 one.look(part)
@@ -101,12 +102,23 @@ def _within(files: Sequence[str | Path]) -> list[Path]:
     return found
 
 
-def _format(file: Path, given: str | None, columns: Mapping[str, str] | None) -> Format:
+def _parsed(file: Path, given: str | None, columns: Mapping[str, str] | None) -> tuple[Format, Iterator[pl.DataFrame]]:
+    """Return the format of a file, and its rows, bad ones with a `reason`. It is read once: it may be a pipe."""
     if requests.is_parquet(file):
-        return requests.REQUESTS
-    head = next((part.head(LOOKED_AT) for part in lines.read(file)), None)
-    if head is None or head.is_empty():
+        return requests.REQUESTS, requests.read(file)
+    parts, day = lines.read(file), day_of(file)
+    first = next(parts, None)
+    if first is None or first.is_empty():
         raise refusal(file, f"{file} is empty", "name a log with at least one line")
+    form = _format(file, first.head(LOOKED_AT), given, columns)
+    if form.needs_day and day is None:
+        raise refusal(
+            file, f"{file} has times without a date, and no date in its name", "name it with its day: `cond.980505`"
+        )
+    return form, ahead(lambda part: form.parse(part, day), chain([first], parts))
+
+
+def _format(file: Path, head: pl.DataFrame, given: str | None, columns: Mapping[str, str] | None) -> Format:
     header = str(head["text"][0])
     if columns or given == "csv" or (given is None and named.is_ours(header)):
         return named.named(header, columns, file)
@@ -124,17 +136,11 @@ def _recognised(file: Path, head: pl.DataFrame) -> Format:
     return best
 
 
-def _parsed(file: Path, form: Format, faults: Faults) -> Iterator[pl.DataFrame]:
-    """Yield the good lines of a file as rows; note the others."""
-    day = day_of(file)
-    if form.needs_day and day is None:
-        raise refusal(
-            file, f"{file} has times without a date, and no date in its name", "name it with its day: `cond.980505`"
-        )
-    is_parquet = form is requests.REQUESTS
-    for parsed in requests.read(file) if is_parquet else ahead(lambda part: form.parse(part, day), lines.read(file)):
-        _note(parsed.filter(pl.col("reason").is_not_null()), str(file), form, faults)
-        good = parsed.filter(pl.col("reason").is_null())
+def _good(file: Path, form: Format, parsed: Iterable[pl.DataFrame], faults: Faults) -> Iterator[pl.DataFrame]:
+    """Yield the good rows of a file; note the others."""
+    for part in parsed:
+        _note(part.filter(pl.col("reason").is_not_null()), str(file), form, faults)
+        good = part.filter(pl.col("reason").is_null())
         of = {"cartridge": pl.lit(file.stem)} if form.of_cartridge else {}
         yield good.select(table.SCHEMA.names()).with_columns(log=pl.lit(file.name), **of)
 

@@ -57,9 +57,11 @@ REQUESTS = Format(
 
 def is_parquet(file: Path) -> bool:
     """Return true for a Parquet file."""
-    with suppress(OSError), file.open("rb") as opened:
-        return file.is_file() and opened.read(4) == b"PAR1"
-    return False  # Who reads it as lines says what is wrong.
+    with suppress(OSError):  # Who reads it as lines says what is wrong.
+        if file.is_file():  # A pipe is read once.
+            with file.open("rb") as opened:
+                return opened.read(4) == b"PAR1"
+    return False
 
 
 def read(file: Path) -> Iterator[pl.DataFrame]:
