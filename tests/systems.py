@@ -221,7 +221,25 @@ class Systems:
 
     def volume(self) -> str:
         name: str = self.one(self.array, self.array, self.device, self.listed)()
+        if self.chance(0.1):
+            name = self.share(name)
         return self.limiter(name) if self.chance(0.15) else name
+
+    def share(self, target: str) -> str:
+        """Return a share of a component, or what shares it."""
+        shares = {"type": "shares", "to": target, "depth": self.one(1, 8, 64)}
+        shares |= self.maybe(unit=lambda: "64 KiB", background=lambda: {"limit": "200 /s"})
+        name = self.add("v", shares)
+        self.fallible.append(name)
+        if self.chance(0.3):
+            return name
+        numbers = self.maybe(
+            0.5,
+            reservation=lambda: "50 /s",
+            weight=lambda: self.one(0.1, 7),
+            limit=lambda: self.one("60 /s", "5000 /s"),
+        )
+        return self.add("y", {"type": "share", "of": name} | numbers)
 
     def limiter(self, target: str) -> str:
         """Return limits in front of a component, or in front of others in front of it."""

@@ -61,6 +61,7 @@ kinds::components! { $
         Block("blocks") = Block,
         PathTransfer("transfers over a path") = PathTransfer,
         OverPath("blocks over a path") = block::array::OverPath<'m>,
+        OfShare("requests of a share") = block::shares::OfShare,
         FileOp("file operations") = FileOp,
         CartridgeSession("sessions of cartridges") = archive::file_work::CartridgeSession,
         Trigger("triggers") = acquisition::event_work::Trigger,
@@ -75,7 +76,7 @@ kinds::components! { $
         }
 
         /// What stores blocks.
-        block [] {
+        block [mclock] {
             /// A disk drive.
             Disk [Block InOrder OverPath] = disk::{DiskSpec, DiskPlan, Disk},
             /// A solid-state drive.
@@ -88,6 +89,10 @@ kinds::components! { $
             Array [Block InOrder] = array::{ArraySpec, ArrayPlan, Array},
             /// Limits of operations and bytes in front of another component.
             Limiter [Block InOrder] = limiter::{LimiterSpec, LimiterPlan, Limiter},
+            /// Shares of a component among those who ask it.
+            Shares [Block OfShare] = shares::{SharesSpec, SharesPlan, Shares},
+            /// A share of a component.
+            Share [Block] = share::{ShareSpec, SharePlan, Share},
             ;
             /// A token bucket of a limiter.
             Bucket [] = bucket::{BucketPlan, Bucket},

@@ -20,6 +20,7 @@ mod objectives;
 mod replications;
 mod runs;
 mod sessions;
+mod shares;
 mod slow;
 mod solve;
 mod ssd;

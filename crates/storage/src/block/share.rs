@@ -1,0 +1,93 @@
+//! A share: the way by which one of those who ask comes to [`Shares`](crate::block::shares::Shares) of a component.
+
+use headrace_units::PerSecond;
+use headrace_work::{Block, Breakdown, Request};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::block::mclock::Share as Numbers;
+use crate::block::shares::{OfShare, ShareNumbers, one};
+use crate::core::component::{Component, Plan, Spec, Theory};
+use crate::core::context::{Edge, NodeContext};
+use crate::core::graph::{Lowering, Resolved, View};
+use crate::core::theory::{Demand, Features, Load};
+use crate::core::work::Serve;
+
+/// A share of a component behind `shares`: of a stream, or of all that ask through it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ShareSpec {
+    /// The `shares` that it is one of.
+    pub of: String,
+    /// Operations per second that it gets first. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reservation: Option<PerSecond>,
+    /// Its part of what reservations leave, beside the weights of others.
+    #[serde(default = "one")]
+    pub weight: f64,
+    /// Operations per second that it gets at most. Default: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<PerSecond>,
+}
+
+impl Spec for ShareSpec {
+    type Plan = SharePlan;
+
+    fn lower(&self, at: &mut Lowering) -> Option<Resolved<SharePlan>> {
+        let shares = at.asked::<OfShare>("of", &self.of)?;
+        let Self { reservation, weight, limit, .. } = *self;
+        match (ShareNumbers { reservation, weight, limit }).share() {
+            Ok(share) => Some(Resolved {
+                plan: SharePlan { share },
+                uses: vec![shares],
+                capacity: at.capacity(shares),
+            }),
+            Err((field, wrong)) => at.refuse(field, wrong, None),
+        }
+    }
+}
+
+/// A share whose numbers are known.
+#[derive(Clone, Debug)]
+pub struct SharePlan {
+    share: Numbers,
+}
+
+impl Theory for SharePlan {
+    fn features(&self) -> Features {
+        Features { stands_before: Some(0), ..Features::default() }
+    }
+
+    fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
+        let all: Vec<_> = view.uses().map(|shares| shares.demands(load)).collect::<Result<_, _>>()?;
+        Ok(all.concat())
+    }
+
+    fn note(&self, view: View, load: &Load) -> Option<String> {
+        view.uses().find_map(|used| used.note(load))
+    }
+}
+
+/// A share in a simulation.
+pub struct Share<'m> {
+    context: &'m NodeContext<'m>,
+    share: Numbers,
+    shares: &'m Edge<'m>,
+}
+
+impl Plan for SharePlan {
+    type Component<'m> = Share<'m>;
+
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Share<'m> {
+        Share { context, share: self.share, shares: &uses[0] }
+    }
+}
+
+impl<'m> Serve<'m, Block> for Share<'m> {
+    async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        let work = OfShare { block: request.work, client: self.context.id.0, share: self.share };
+        Box::pin(self.shares.serve(&request.with(work), breakdown)).await;
+    }
+}
+
+impl<'m> Component<'m> for Share<'m> {}

@@ -1,0 +1,289 @@
+//! Shares of another component: those who ask get their reservations, and what is left by weight and up to their limits. Who is next is
+//! chosen by [mClock](crate::block::mclock).
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+
+use headrace_analytic::Distribution;
+use headrace_kernel::{Sim, WaitList};
+use headrace_stats::Gauge;
+use headrace_units::{Bytes, Nanos, PerSecond};
+use headrace_work::{Block, Breakdown, Cause, Request};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::block::mclock::{MClock, Share};
+use crate::core::component::{Component, Plan, Spec, Theory};
+use crate::core::context::{Edge, NodeContext};
+use crate::core::graph::{Lowering, Resolved, View};
+use crate::core::meter::{Activity, add, by_hosts};
+use crate::core::theory::{Demand, Features, Load, ServiceKind};
+use crate::core::work::{Serve, Work};
+
+/// Shares of a component among those who ask it. Streams ask through a `share` each; what comes here directly has one share together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SharesSpec {
+    /// Component that requests go on to.
+    pub to: String,
+    /// Number of requests that are there at once; the others wait here for their turn.
+    #[schemars(range(min = 1, max = 65535))]
+    pub depth: u32,
+    /// A larger request counts as several operations, one for each part of this size. Default: each request is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<Bytes>,
+    /// Share of work that no host waits for, such as rebuilds. Default: that of those who ask for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub background: Option<ShareNumbers>,
+}
+
+/// A share in operations.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ShareNumbers {
+    /// Operations per second that it gets first. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reservation: Option<PerSecond>,
+    /// Its part of what reservations leave, beside the weights of others.
+    #[serde(default = "one")]
+    pub weight: f64,
+    /// Operations per second that it gets at most. Default: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<PerSecond>,
+}
+
+/// The weight of who says nothing else.
+pub(crate) const fn one() -> f64 {
+    1.0
+}
+
+impl ShareNumbers {
+    /// The share, or what is wrong with it and in which field.
+    pub(crate) fn share(self) -> Result<Share, (&'static str, &'static str)> {
+        let reservation = self.reservation.map_or(0.0, PerSecond::get);
+        let limit = self.limit.map_or(f64::INFINITY, PerSecond::get);
+        match () {
+            () if !(1e-6..=1e6).contains(&self.weight) => {
+                Err(("weight", "`weight` must be from 10⁻⁶ to 10⁶"))
+            }
+            () if limit < reservation => Err(("limit", "`limit` must be at least `reservation`")),
+            () => Ok(Share { reservation, weight: self.weight, limit }),
+        }
+    }
+}
+
+/// The share of those who ask without one.
+const EQUAL: Share = Share { reservation: 0.0, weight: 1.0, limit: f64::INFINITY };
+
+impl Spec for SharesSpec {
+    type Plan = SharesPlan;
+
+    fn lower(&self, at: &mut Lowering) -> Option<Resolved<SharesPlan>> {
+        let target = at.asked::<Block>("to", &self.to)?;
+        if self.unit == Some(Bytes(0)) {
+            return at.refuse("unit", "`unit` must be at least 1 B", None);
+        }
+        let background = match self.background.map(ShareNumbers::share).transpose() {
+            Ok(background) => background,
+            Err((field, wrong)) => return at.refuse(&format!("background.{field}"), wrong, None),
+        };
+        let unit = self.unit.map_or(u64::MAX, Bytes::get);
+        let plan = SharesPlan { depth: u64::from(self.depth), unit, background };
+        Some(Resolved { plan, uses: vec![target], capacity: at.capacity(target) })
+    }
+}
+
+/// Shares whose numbers are known.
+#[derive(Clone, Debug)]
+pub struct SharesPlan {
+    depth: u64,
+    unit: u64,
+    background: Option<Share>,
+}
+
+impl Theory for SharesPlan {
+    fn features(&self) -> Features {
+        Features { stands_before: Some(0), is_limit: true, ..Features::default() }
+    }
+
+    fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
+        let all: Vec<_> = view.uses().map(|target| target.demands(load)).collect::<Result<_, _>>()?;
+        let mut demands: Vec<Demand> = all.concat();
+        let asked = demands.iter().filter(|demand| !matches!(demand.server, ServiceKind::Places(_)));
+        let alone: f64 = asked.map(|demand| demand.work_ms() / demand.parallelism).sum();
+        let places = ServiceKind::Places(self.depth as u32);
+        let fails =
+            format!("requests are served in order of arrival: `{}` serves them by shares", view.path());
+        let held = Demand::one(view.id(), places, Distribution::Fixed(alone));
+        demands.push(Demand { fails: vec![fails], ..held });
+        Ok(demands)
+    }
+
+    fn note(&self, view: View, load: &Load) -> Option<String> {
+        view.uses().find_map(|used| used.note(load))
+    }
+}
+
+/// Shares in a simulation.
+pub struct Shares<'m> {
+    context: &'m NodeContext<'m>,
+    sim: &'m Sim<'m>,
+    plan: &'m SharesPlan,
+    target: &'m Edge<'m>,
+    clock: RefCell<MClock>,
+    /// Those who wait, by their tickets.
+    line: WaitList<'m, u64, ()>,
+    /// The tickets of those that are at the target.
+    gone: RefCell<BTreeSet<u64>>,
+    tickets: Cell<u64>,
+    in_flight: RefCell<Gauge>,
+    /// When it looks again whether somebody may go on; `MAX` if nobody waits for that.
+    looks_at: Cell<Nanos>,
+}
+
+/// Who has asked, by its ticket; when it is dropped, its place at the target is free for the next.
+struct Asking<'m>(&'m Shares<'m>, u64);
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        let Self(shares, ticket) = self;
+        if !shares.sim.is_finished() && shares.gone.borrow_mut().remove(ticket) {
+            shares.in_flight.borrow_mut().down(shares.sim.now(), 1);
+            shares.go_on(None);
+        }
+    }
+}
+
+impl Plan for SharesPlan {
+    type Component<'m> = Shares<'m>;
+
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Shares<'m> {
+        let sim = context.shared.sim;
+        Shares {
+            context,
+            sim,
+            plan: self,
+            target: &uses[0],
+            clock: RefCell::default(),
+            line: WaitList::new(sim),
+            gone: RefCell::default(),
+            tickets: Cell::new(0),
+            in_flight: RefCell::default(),
+            looks_at: Cell::new(Nanos::MAX),
+        }
+    }
+}
+
+impl<'m> Shares<'m> {
+    /// Lets those go on whose turn it is, as far as there are places. Returns true if the ticket `own`, which is not in line yet, is one.
+    fn go_on(&'m self, own: Option<u64>) -> bool {
+        while self.in_flight.borrow().value() < self.plan.depth {
+            let next = self.clock.borrow_mut().next(self.sim.now().ns());
+            let Some(ticket) = next else {
+                self.look_later();
+                return false;
+            };
+            // A wait that was given up is not in line.
+            let goes = next == own || self.line.offer(|waits| (*waits == ticket).then_some(()));
+            if goes {
+                self.gone.borrow_mut().insert(ticket);
+                self.in_flight.borrow_mut().up(self.sim.now(), 1);
+            }
+            if next == own {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Looks again when the next may go on.
+    fn look_later(&'m self) {
+        let Some(ready) = self.clock.borrow().ready_ns() else { return };
+        let at = Nanos::from_ns(libm::ceil(ready)).max(self.sim.now() + Nanos(1));
+        if at < self.looks_at.get() {
+            self.looks_at.set(at);
+            self.sim.spawn(async move {
+                self.sim.until(at).await;
+                if self.looks_at.get() == at {
+                    self.looks_at.set(Nanos::MAX);
+                    self.go_on(None);
+                }
+            });
+        }
+    }
+
+    /// Serves a request of a client, by its share.
+    async fn serve_for(
+        &'m self,
+        (client, share): (u32, Share),
+        request: &Request<Block>,
+        breakdown: &mut Breakdown,
+    ) {
+        let ticket = self.tickets.get();
+        add(&self.tickets, 1);
+        let cost = request.work.bytes.div_ceil(self.plan.unit).max(1) as f64;
+        let background = self.plan.background.filter(|_| request.cause != Cause::Host);
+        let (client, share) = background.map_or((client, share), |share| (u32::MAX, share));
+        self.clock.borrow_mut().come(client, share, (ticket, cost), self.sim.now().ns());
+        let asking = Asking(self, ticket);
+        if !self.go_on(Some(ticket)) {
+            self.line.wait(ticket).await;
+        }
+        breakdown.waited(self.context.id, self.sim.now());
+        Box::pin(self.target.serve(request, breakdown)).await;
+        drop(asking);
+    }
+}
+
+impl<'m> Serve<'m, Block> for Shares<'m> {
+    async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        self.serve_for((self.context.id.0, EQUAL), request, breakdown).await;
+    }
+}
+
+/// A request of who has a share.
+#[derive(Clone, Copy, Debug)]
+pub struct OfShare {
+    /// The request.
+    pub(crate) block: Block,
+    /// Who asks, by its number in the graph.
+    pub(crate) client: u32,
+    pub(crate) share: Share,
+}
+
+impl Work<'_> for OfShare {
+    type Reply = ();
+
+    fn data(&self) -> Block {
+        self.block
+    }
+
+    fn failed(_: &Breakdown) {}
+}
+
+impl<'m> Serve<'m, OfShare> for Shares<'m> {
+    async fn serve(&'m self, request: &Request<OfShare>, breakdown: &mut Breakdown) {
+        let OfShare { block, client, share } = request.work;
+        self.serve_for((client, share), &request.with(block), breakdown).await;
+    }
+}
+
+impl<'m> Component<'m> for Shares<'m> {
+    /// Places at the target, and those who wait for one.
+    fn activity(&self, now: Nanos) -> Option<Activity> {
+        let (in_flight, waits) = (*self.in_flight.borrow(), self.line.waits());
+        let taken = in_flight.area(now);
+        let came = self.tickets.get() - self.line.len() as u64;
+        Some(Activity {
+            servers: self.plan.depth,
+            busy: by_hosts(taken),
+            queue: waits.queue.area(now),
+            waiting: waits.queue.value(),
+            visits: came,
+            waited: waits.waits.sum_ns(),
+            served: came - in_flight.value(),
+            service: taken,
+            ..Activity::default()
+        })
+    }
+}
