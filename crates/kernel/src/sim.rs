@@ -152,7 +152,7 @@ impl<'m> Sim<'m> {
 
     /// Returns true if the run is over and processes are being dropped: guards then do nothing.
     #[inline]
-    pub fn is_finished(&self) -> bool {
+    pub(crate) fn is_finished(&self) -> bool {
         self.is_over()
     }
 

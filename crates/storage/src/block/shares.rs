@@ -147,7 +147,7 @@ struct Asking<'m>(&'m Shares<'m>, u64);
 impl Drop for Asking<'_> {
     fn drop(&mut self) {
         let Self(shares, ticket) = self;
-        if !shares.sim.is_finished() && shares.gone.borrow_mut().remove(ticket) {
+        if !shares.sim.is_over() && shares.gone.borrow_mut().remove(ticket) {
             shares.in_flight.borrow_mut().down(shares.sim.now(), 1);
             shares.go_on(None);
         }
