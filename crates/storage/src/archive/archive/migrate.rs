@@ -103,7 +103,7 @@ impl<'m> Archive<'m> {
                 self.deposits.wait(()).await;
             }
             let ticks = (sim.now() - since).0.div_ceil(spec.every.0).max(1);
-            since = since + Nanos(ticks * spec.every.0);
+            since += Nanos(ticks * spec.every.0);
             sim.until(since).await;
             self.list(spec);
             if self.is_enough(spec) {

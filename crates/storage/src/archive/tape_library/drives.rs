@@ -289,7 +289,10 @@ impl<'m> Drives<'m> {
             return true;
         }
         self.make_batch(drive, wanted.cartridge, Some(wanted));
-        self.batches.borrow_mut()[drive].pop_front_if(|first| *first == wanted.number).is_some()
+        let batch = &mut self.batches.borrow_mut()[drive];
+        let is_first = batch.front() == Some(&wanted.number);
+        batch.drain(..usize::from(is_first));
+        is_first
     }
 
     fn make_batch(&self, drive: usize, cartridge: Cartridge, own: Option<DriveRequest>) {
