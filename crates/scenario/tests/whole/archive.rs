@@ -721,8 +721,10 @@ fn a_queue_that_backs_up_says_why() {
         "{one}"
     );
     assert_eq!(said("drives: 8", "60 s", ", streams: 8"), "");
-    let few = said("drives: 1", "60 s", ", streams: 8");
-    assert!(few.contains("into waiting for drives of `tapes`"), "{few}");
+    for (drives, streams) in [(1, 8), (3, 5)] {
+        let few = said(&format!("drives: {drives}"), "60 s", &format!(", streams: {streams}"));
+        assert!(few.contains("into waiting for drives of `tapes`"), "{few}");
+    }
     let flushes = said("drives: 8", "60 s", ", streams: 1, flush: {time: 300 s}");
     assert!(flushes.contains("into flushes"), "{flushes}");
 }

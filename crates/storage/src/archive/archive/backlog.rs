@@ -10,8 +10,11 @@ impl Archive<'_> {
     /// That more is put than the streams store to tape, and what they spend their time with; none where they keep up.
     pub(super) fn backlog(&self, now: Nanos) -> Option<String> {
         let (spec, spent) = (self.plan.migrate?, self.for_tape.spent(now));
-        let (most, time) = spent.iter().max_by_key(|(_, time)| **time)?;
         let total: f64 = spent.values().map(|time| time.secs()).sum();
+        // While one of them waits for a drive, more streams would wait too.
+        let waits = spent.get_key_value(&Spent::Drives);
+        let waits = waits.filter(|(_, time)| time.secs() * f64::from(spec.streams) >= total);
+        let (most, time) = waits.or_else(|| spent.iter().max_by_key(|(_, time)| **time))?;
         let puts = self.counts.put_bytes.get() as f64 / now.secs();
         let stores = self.counts.stored_bytes.get() as f64 / total * f64::from(spec.streams);
         let message = || {
