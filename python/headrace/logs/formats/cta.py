@@ -39,6 +39,19 @@ _END = (
     (pl.col("epoch").cast(pl.Float64, strict=False) * 1e6).round().cast(pl.Int64, strict=False).cast(pl.Datetime("us"))
 )
 
+PATTERN = r'^\s*\{.*"epoch_time"\s*:\s*"?\d.*"message"\s*:\s*".*\}$'
+
+
+def _split(lines: pl.DataFrame) -> pl.DataFrame:
+    """Return the lines with their time and message: found one by one, which is several times as fast as all at once."""
+    text = pl.col("text").str
+    return lines.with_columns(
+        is_line=text.contains(PATTERN),
+        epoch=text.extract(r'"epoch_time"\s*:\s*"?(\d+(?:\.\d+)?)'),
+        message=text.extract(r'"message"\s*:\s*"([^"\\]*)'),
+    )
+
+
 CTA = Format(
     name="cta",
     about='a JSON object of `cta-taped`: `"epoch_time":…` and `"message":"…"` with its fields',
@@ -46,7 +59,8 @@ CTA = Format(
     '"program":"cta-taped","log_level":"INFO","pid":7,"tid":9,"message":"Tape session finished","tapeDrive":"D1",'
     '"tapeVid":"V00101","mountId":"42","vo":"cms","mountTime":24.5,"positionTime":81.2,"readWriteTime":310.0,'
     '"totalTime":460.1,"drainingTime":2.0,"dataVolume":90000000000,"filesCount":31,"status":"success"}',
-    pattern=r'^\s*\{.*"epoch_time"\s*:\s*"?(?<epoch>\d+(?:\.\d+)?)"?.*"message"\s*:\s*"(?<message>[^"\\]*).*\}$',
+    pattern=PATTERN,
+    split=_split,
     columns={
         "time": before(before(_END, _DRAINED), _TAKEN.fill_null(0)),
         "op": pl.col("message").replace_strict(OPS, default=None, return_dtype=pl.String),
