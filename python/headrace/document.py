@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BitmapSpec", "BoundedParetoSpec", "Branch", "BufferNumbers", "ByteColumn", "BytesLimit", "CacheSpec", "CheckpointSpec", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "EmpiricalSpec", "Engine", "Excess", "FailsSpec", "FaultSpec", "Fetch", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "FlushSpec", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "HyperexponentialSpec", "Interface", "InterfaceSpec", "Interpolation", "LayoutSpec", "Level", "Limits", "Linked", "LoadTime", "Locate", "LognormalSpec", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "MountRule", "MoveTime", "OpSpec", "OperationsLimit", "Order", "Paths", "PatternSpec", "Placement", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "RateFrom", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplacementSpec", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScsiPreset", "SeekTimes", "Serpentine", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Spares", "SsdField", "SsdNumbers", "StepSpec", "StreamSpec", "Streaming", "SuspendNumbers", "Target", "TimeColumn", "TimeShare", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "TraceFormat", "TrackOrder", "Travel", "Unseen", "VariedDevice", "VariedSsd", "VariedVolume", "VaryingSpec", "Via", "VolumeField", "VolumeNumbers", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
+__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BitmapSpec", "BoundedParetoSpec", "Branch", "BufferNumbers", "ByteColumn", "BytesLimit", "CacheSpec", "CheckpointSpec", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "EmpiricalSpec", "Engine", "Excess", "FailsSpec", "FaultSpec", "Fetch", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "FlushSpec", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "HyperexponentialSpec", "Interface", "InterfaceSpec", "Interpolation", "LayoutSpec", "Level", "Limits", "Linked", "LoadTime", "Locate", "LognormalSpec", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "MountRule", "MoveTime", "OpSpec", "OperationsLimit", "Order", "Paths", "PatternSpec", "Placement", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "RateFrom", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplacementSpec", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScsiPreset", "SeekTimes", "Serpentine", "Share", "ShareNumbers", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Spares", "SsdField", "SsdNumbers", "StepSpec", "StreamSpec", "Streaming", "SuspendNumbers", "Target", "TimeColumn", "TimeShare", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "TraceFormat", "TrackOrder", "Travel", "Unseen", "VariedDevice", "VariedSsd", "VariedVolume", "VaryingSpec", "Via", "VolumeField", "VolumeNumbers", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, its load, and the length of the simulation."""
@@ -194,6 +194,32 @@ class ComponentSpecLimiter(TypedDict):
     """Share of each `burst` that is saved at the start of the run."""
     excess: NotRequired[Excess]
     """Treatment of requests beyond a limit."""
+
+class ComponentSpecShares(TypedDict):
+    """Shares of a component among those who ask it."""
+
+    type: Literal['shares']
+    to: str
+    """Component that requests go on to."""
+    depth: int
+    """Number of requests that are there at once; the others wait here for their turn."""
+    unit: NotRequired[str | None]
+    """A larger request counts as several operations, one for each part of this size. Default: each request is one."""
+    background: NotRequired[ShareNumbers | None]
+    """Share of work that no host waits for, such as rebuilds. Default: that of those who ask for it."""
+
+class ComponentSpecShare(TypedDict):
+    """A share of a component."""
+
+    type: Literal['share']
+    of: str
+    """The `shares` that it is one of."""
+    reservation: NotRequired[str | None]
+    """Operations per second that it gets first. Default: none."""
+    weight: NotRequired[float]
+    """Its part of what reservations leave, beside the weights of others."""
+    limit: NotRequired[str | None]
+    """Operations per second that it gets at most. Default: no limit."""
 
 class ComponentSpecLink(TypedDict):
     """A link that carries one transfer at a time."""
@@ -494,7 +520,7 @@ ComponentSpecRecorder = TypedDict(
     },
 )
 
-ComponentSpec: TypeAlias = "ComponentSpecStation | ComponentSpecDisk | ComponentSpecSsd | ComponentSpecFileSystem | ComponentSpecController | ComponentSpecArray | ComponentSpecLimiter | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecScsiBus | ComponentSpecSas | ComponentSpecSwitch | ComponentSpecServer | ComponentSpecFront | ComponentSpecNetwork | ComponentSpecDiskPool | ComponentSpecTapeLibrary | ComponentSpecArchive | ComponentSpecReadout | ComponentSpecEventBuilder | ComponentSpecRecorder"
+ComponentSpec: TypeAlias = "ComponentSpecStation | ComponentSpecDisk | ComponentSpecSsd | ComponentSpecFileSystem | ComponentSpecController | ComponentSpecArray | ComponentSpecLimiter | ComponentSpecShares | ComponentSpecShare | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecScsiBus | ComponentSpecSas | ComponentSpecSwitch | ComponentSpecServer | ComponentSpecFront | ComponentSpecNetwork | ComponentSpecDiskPool | ComponentSpecTapeLibrary | ComponentSpecArchive | ComponentSpecReadout | ComponentSpecEventBuilder | ComponentSpecRecorder"
 """A component, by its kind."""
 
 TimeSpec: TypeAlias = "str | DrawnTime"
@@ -1256,6 +1282,16 @@ class BytesLimit(TypedDict):
 
 Excess: TypeAlias = "Literal['queue'] | Literal['refuse']"
 """Treatment of requests beyond a limit."""
+
+class ShareNumbers(TypedDict):
+    """A share in operations."""
+
+    reservation: NotRequired[str | None]
+    """Operations per second that it gets first. Default: none."""
+    weight: NotRequired[float]
+    """Its part of what reservations leave, beside the weights of others."""
+    limit: NotRequired[str | None]
+    """Operations per second that it gets at most. Default: no limit."""
 
 Preset: TypeAlias = "Literal['fc_1g'] | Literal['fc_2g'] | Literal['fc_4g'] | Literal['fc_8g'] | Literal['fc_16g'] | Literal['fc_32g'] | Literal['ethernet_1g'] | Literal['ethernet_10g'] | Literal['ethernet_25g'] | Literal['ethernet_40g'] | Literal['ethernet_100g'] | Literal['infiniband_sdr_1x'] | Literal['infiniband_sdr'] | Literal['infiniband_ddr'] | Literal['infiniband_qdr'] | Literal['infiniband_fdr'] | Literal['infiniband_edr']"
 """A type of wire: its rate after line coding, and its frames."""
