@@ -133,7 +133,7 @@ class Storage:
         self._core.change(component, "returns")
 
     def replace(self, component: str) -> None:
-        """Put an empty component in the place of one that failed; an array then rebuilds its data."""
+        """Replace a component that failed by an empty one; an array then rebuilds its data."""
         self._core.change(component, "replaced")
 
     def slow(self, component: str, times: float) -> None:

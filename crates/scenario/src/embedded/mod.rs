@@ -272,7 +272,7 @@ impl Storage {
                 Pause::Events => {}
             }
         }
-        // With nothing left to happen, time need not pass for ever.
+        // Without further events, time need not pass for ever.
         self.now = if until == Nanos::MAX {
             self.machine.with_handle(|handle| handle.sim.now()).max(self.now)
         } else {
