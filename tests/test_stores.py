@@ -299,7 +299,7 @@ def test_a_long_answer_comes_as_it_is_found(kept: Path) -> None:
     assert "Traceback" not in ran.stderr
 
 
-@pytest.mark.parametrize(("file", "count"), [("sweep.py", 4), ("logs.py", 6)])
+@pytest.mark.parametrize(("file", "count"), [("sweep.py", 6), ("logs.py", 6)])
 def test_every_benchmark_works(tmp_path: Path, file: str, count: int) -> None:
     """At its smallest size: no time is asserted. Those of Rust run in the tests of their own crate."""
     command = [sys.executable, str(ROOT / "benches" / file), str(tmp_path / "bench.json"), "--smallest"]

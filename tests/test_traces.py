@@ -64,7 +64,7 @@ def test_a_trace_survives_every_format_and_compression(
     mine: Path, rows: Rows, tmp_path: Path, form: str, ending: str
 ) -> None:
     there, back = tmp_path / f"there{ending}", tmp_path / "back.csv"
-    assert trace.convert(mine, there, to_format=form) == {"requests": 500, "skipped": 0}
+    assert trace.convert(mine, there, to_format=form) == {"requests": 500, "skipped": 0, "left_out": 0}
     assert (there.read_bytes() == mine.read_bytes()) == (form == "headrace" and not ending)
     trace.convert(there, back)
     told = ["time_ns", "op", "address", "bytes"] + (["response_ns"] if form in {"headrace", "msr"} else [])
