@@ -101,7 +101,7 @@ def submitted_per_s(work: Callable[[Storage, np.ndarray, np.ndarray], None]) -> 
 
 
 def batches_per_s() -> float:
-    """Return the requests a second in batches."""
+    """Return the rate of requests submitted in batches."""
 
     def work(storage: Storage, address: np.ndarray, at_ns: np.ndarray) -> None:
         for part in range(0, len(address), 10_000):
@@ -113,7 +113,7 @@ def batches_per_s() -> float:
 
 
 def one_by_one_per_s() -> float:
-    """Return the requests a second one at a time."""
+    """Return the rate of requests submitted one at a time."""
 
     def work(storage: Storage, address: np.ndarray, at_ns: np.ndarray) -> None:
         for where, when in zip(address.tolist(), at_ns.tolist(), strict=True):

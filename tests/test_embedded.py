@@ -1,5 +1,6 @@
 """Storage inside other programs: Python's own loop, SimPy, and C."""
 
+import ctypes
 import os
 import subprocess
 from pathlib import Path
@@ -166,10 +167,53 @@ def test_two_disks_of_one_storage_serve_one_environment() -> None:
     env.run(env.process(client()))  # type: ignore[no-untyped-call]
 
 
-def test_a_program_in_c_gets_the_answers_of_a_run(ran: polars.DataFrame, tmp_path: Path) -> None:
-    build = ["cargo", "build", "--quiet", "-p", "headrace-c"]
-    subprocess.run(build, cwd=ROOT, check=True)
-    library = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug"
+def test_a_component_fails_at_the_present_of_the_environment() -> None:
+    env, storage = simpy.Environment(), Storage(Scenario(STATION))
+    disks = Disks(env, storage)
+
+    def client():  # type: ignore[no-untyped-def]
+        yield env.timeout(1)
+        disks.present().fail("clerk")
+        assert storage.now_ns == 10**9
+        done = yield disks["clerk"].read(0, 1)
+        assert done.failed
+
+    env.run(env.process(client()))  # type: ignore[no-untyped-call]
+
+
+@pytest.fixture(scope="module")
+def library() -> Path:
+    """Return the folder of the library for C."""
+    subprocess.run(["cargo", "build", "--quiet", "-p", "headrace-c"], cwd=ROOT, check=True)
+    return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug"
+
+
+def test_every_call_from_c_has_a_status(library: Path) -> None:
+    c = ctypes.CDLL(str(library / "libheadrace_c.so"))
+    c.headrace_load.restype = c.headrace_error.restype = ctypes.c_void_p
+    error = ctypes.create_string_buffer(300)
+    assert not c.headrace_load(b"system: {d: {type: dusk}}", b"s.yaml", ctypes.c_uint64(1), error, ctypes.c_size_t(300))
+    assert b"did you mean `disk`" in error.value
+    storage = ctypes.c_void_p(
+        c.headrace_load(STATION.encode(), b"s.yaml", ctypes.c_uint64(1), None, ctypes.c_size_t(0))
+    )
+    assert c.headrace_slow(storage, b"clerk", 800) == 0
+    assert c.headrace_slow(storage, b"clerk", 50) == 2
+    assert b"less than usual" in ctypes.string_at(c.headrace_error(storage))
+    assert c.headrace_change(storage, b"clerk", 0) == 0
+    assert c.headrace_change(storage, b"clerk", 3) == 2
+    assert c.headrace_advance(storage, ctypes.c_uint64(1000)) == 0
+    assert c.headrace_advance(storage, ctypes.c_uint64(10)) == 1
+    assert [
+        c.headrace_slow(None, b"clerk", 800),
+        c.headrace_change(storage, None, 0),
+        c.headrace_submit(storage, None, None),
+    ] == [7] * 3
+    c.headrace_free(storage)
+    c.headrace_free(None)
+
+
+def test_a_program_in_c_gets_the_answers_of_a_run(ran: polars.DataFrame, library: Path, tmp_path: Path) -> None:
     program = tmp_path / "replay"
     clean = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-Wall", "-Wextra", "-Werror", "-g"]
     source = ["-I", str(ROOT / "crates/c/include"), str(ROOT / "examples/embedded/replay.c")]

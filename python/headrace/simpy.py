@@ -16,7 +16,8 @@ class Disks:
     """The components of a storage system as resources of a SimPy environment, by name.
 
     Each request is an event whose value is a `Completion`. A unit of the environment's time is `unit_s` seconds. The
-    environment lets the storage's time pass, so nothing else may; storage and environment begin together.
+    environment lets the storage's time pass, so nothing else may; storage and environment begin together. Faults happen
+    by `disks.present().fail("volume/drive[1]")`.
 
     >>> import simpy
     >>> from headrace import Scenario, Storage
@@ -41,6 +42,11 @@ class Disks:
     def __getitem__(self, target: str) -> "Disk":
         """Return a component that requests can be submitted to."""
         return Disk(self, target)
+
+    def present(self) -> Storage:
+        """Return the storage with its time passed to the environment's: to have a component fail now, for example."""
+        self.storage.advance(max(self._ns(self.env.now), self.storage.now_ns))
+        return self.storage
 
     def submit(self, target: str, op: Op, address: int, size: int, *, durable: bool = False) -> Event:
         """Return the event of a request's completion."""

@@ -132,6 +132,12 @@ enum headrace_status headrace_next(struct headrace_storage *storage,
 // `storage` came from `headrace_load`. Null is refused.
 enum headrace_status headrace_advance(struct headrace_storage *storage, uint64_t until_ns);
 
+// Has a component take `percent` of its usual time for what it begins from now on; 100 for the usual time.
+//
+// # Safety
+// `storage` came from `headrace_load`; `component` ends with a zero. Null is refused.
+enum headrace_status headrace_slow(struct headrace_storage *storage, const char *component, uint32_t percent);
+
 // Has a component, such as `volume/drive[2]`, fail (`change` 0), return with its data (1), or be replaced by an empty one (2), now.
 //
 // # Safety

@@ -282,6 +282,20 @@ pub unsafe extern "C" fn headrace_advance(storage: *mut HeadraceStorage, until_n
     unsafe { of.give(done, ptr::null_mut()) }
 }
 
+/// Has a component take `percent` of its usual time for what it begins from now on; 100 for the usual time.
+///
+/// # Safety
+/// `storage` came from `headrace_load`; `component` ends with a zero. Null is refused.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn headrace_slow(
+    storage: *mut HeadraceStorage,
+    component: *const c_char,
+    percent: u32,
+) -> HeadraceStatus {
+    // SAFETY: as the caller says.
+    unsafe { change(storage, component, Some(Change::Slow(percent))) }
+}
+
 /// Has a component, such as `volume/drive[2]`, fail (`change` 0), return with its data (1), or be replaced by an empty one (2), now.
 ///
 /// # Safety
@@ -292,17 +306,31 @@ pub unsafe extern "C" fn headrace_change(
     component: *const c_char,
     change: u32,
 ) -> HeadraceStatus {
+    let of = [Change::Fails, Change::Returns, Change::Replaced].get(change as usize).copied();
+    // SAFETY: as the caller says.
+    unsafe { self::change(storage, component, of) }
+}
+
+/// Changes a component.
+///
+/// # Safety
+/// `storage` is null or came from `headrace_load`; `component` is null or ends with a zero.
+unsafe fn change(
+    storage: *mut HeadraceStorage,
+    component: *const c_char,
+    change: Option<Change>,
+) -> HeadraceStatus {
     // SAFETY: the caller says that it is null or valid.
     let Some(of) = (unsafe { storage.as_mut() }) else { return HeadraceStatus::Invalid };
-    // SAFETY: the caller says that it ends with a zero.
+    // SAFETY: the caller says that it is null or ends with a zero.
     let Some(component) = (unsafe { read(component) }) else {
         return of.refuse(HeadraceStatus::Invalid, "the name is null or not UTF-8");
     };
-    let Some(change) = [Change::Fails, Change::Returns, Change::Replaced].get(change as usize) else {
+    let Some(change) = change else {
         return of
             .refuse(HeadraceStatus::Unknown, "the change is none of 0 (fails), 1 (returns), 2 (replaced)");
     };
-    let done = of.storage.change(component, *change);
+    let done = of.storage.change(component, change);
     // SAFETY: nothing is written to null.
     unsafe { of.give(done, ptr::null_mut()) }
 }

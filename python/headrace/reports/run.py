@@ -99,7 +99,7 @@ def series(found: Json) -> list[Chart]:
     if found["objectives"]:
         heading = "Requests in time, over time"
         charts.append(Chart(lambda: _charts().in_time_series(found), "in_time_series", heading=heading))
-    charts += [_level(found, part["path"]) for part in found["components"] if part["kind"] in {"disk_pool", "bucket"}]
+    charts += [_level(found, path) for path in (found["series"][0]["fill"] if found["series"] else ())]
     libraries = [(at, part) for at, part in enumerate(found["components"]) if part["kind"] == "tape_library"]
     charts += [_drives(found, at, part["path"]) for at, part in libraries]
     return [replace(chart, on=Medium.PAGE) for chart in charts]

@@ -1,5 +1,5 @@
-//! No file is lost: from the end of its put to its deletion, it is on disk, on tape or both. None is stored to tape twice. A purge takes no file that is not on tape or is
-//! being read. Files never take more space than there is.
+//! No file is lost: from the end of its put to its deletion, it is on disk, on tape or both. None is stored to tape twice. A purge takes no
+//! file that is not on tape or is being read. Files never take more space than there is.
 //!
 //! It follows each [`Fact`] as the archive reports it, and knows no policy.
 

@@ -117,7 +117,7 @@ impl Machine {
                 plan.graph.ids().map(edge).collect()
             },
             visits_builder: |sim, targets, completions| {
-                WorkerPool::new(sim, move |visit| pay(sim, targets, completions, visit))
+                WorkerPool::new(sim, move |visit| serve(sim, targets, completions, visit))
             },
             handle_builder: |plan, completions, sim, arena, visits, background, hosts| {
                 background::start(background, hosts);
@@ -129,7 +129,7 @@ impl Machine {
 }
 
 /// Serves a request from its time to its answer.
-async fn pay<'m>(
+async fn serve<'m>(
     sim: &'m Sim<'m>,
     targets: &'m [Option<Edge<'m>>],
     completions: &'m RefCell<VecDeque<Completion>>,

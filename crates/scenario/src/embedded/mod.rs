@@ -91,7 +91,8 @@ pub enum StorageError {
     /// More requests are in flight than `run.limits.in_flight` allows.
     #[error("{0} requests are in flight or not collected, the limit of `run.limits.in_flight`")]
     TooMany(u64),
-    /// Nothing can go on: a request divides into more parts than `run.limits.parts`, or the background load has ended.
+    /// Nothing can go on: a request divides into more parts than `run.limits.parts`, there were more events than `run.limits.events`, or the
+    /// background load has ended.
     #[error("the simulation has ended: {0:?}")]
     Ended(End),
     /// The caller did not want to go on.
@@ -116,6 +117,7 @@ pub struct Storage {
     submitted: u64,
     in_flight: u64,
     most: u64,
+    most_events: u64,
     go_on: Box<dyn Fn() -> bool>,
 }
 
@@ -153,7 +155,7 @@ impl Storage {
             view.serves::<Block>().then_some(Target { id, name, capacity, keys, submitted: 0 })
         };
         let targets = plan.graph.ids().filter_map(target).collect();
-        let most = plan.run().limits.in_flight;
+        let (most, most_events) = (plan.run().limits.in_flight, plan.run().limits.events);
         let machine = Machine::start(plan, seed);
         Self {
             machine,
@@ -162,6 +164,7 @@ impl Storage {
             submitted: 0,
             in_flight: 0,
             most,
+            most_events,
             go_on: Box::new(|| true),
         }
     }
@@ -249,7 +252,7 @@ impl Storage {
         self.pass(until, false)
     }
 
-    /// Asks `go_on` now and then while time passes; if it returns false, the call ends with [`StorageError::Interrupted`] and can be
+    /// Asks `go_on` every 8,192 events while time passes; if it returns false, the call ends with [`StorageError::Interrupted`] and can be
     /// repeated.
     pub fn interrupted_by(&mut self, go_on: impl Fn() -> bool + 'static) {
         self.go_on = Box::new(go_on);
@@ -265,7 +268,12 @@ impl Storage {
                 self.now = self.now.max(at);
                 return Ok(());
             }
-            match self.machine.with_handle(|handle| handle.sim.run(until, STRIDE)) {
+            let (pause, events) =
+                self.machine.with_handle(|handle| (handle.sim.run(until, STRIDE), handle.sim.events()));
+            if events >= self.most_events {
+                return Err(StorageError::Ended(End::TooManyEvents));
+            }
+            match pause {
                 Pause::Idle | Pause::Time => break,
                 Pause::Stopped => self.ended()?,
                 Pause::Events if !(self.go_on)() => return Err(StorageError::Interrupted),

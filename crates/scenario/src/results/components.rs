@@ -75,8 +75,8 @@ pub struct ComponentResults {
     /// drive with a cache: `read_hit_ratio`, `cached_writes`, `destages`; of a channel (`fc_loop`, `scsi_bus`, `sas`):
     /// `tenancies`, `command_wait_ms` and `data_wait_ms` (mean waits of a command and of data for it), and of a loop
     /// `access_windows`; of an array with redundancy: `accesses_per_request`, with parity
-    /// `full_stripe_writes`, with `hedge` `hedged_reads`, with a bitmap `bitmap_writes` (of its page), and after a rebuild or a loss `rebuild_progress` (share of the units to rebuild), `rebuild_s`
-    /// (duration), `rebuilt_bytes` and `lost_stripes`; of an archive: `pool_hit_ratio`, `stages`, `purges`, `purged_files`, `purged_bytes`,
+    /// `full_stripe_writes`, with `hedge` `hedged_reads`, with a bitmap `bitmap_writes` (of its page), and after a rebuild or a loss
+    /// `rebuild_progress` (share of the units to rebuild), `rebuild_s` (duration), `rebuilt_bytes` and `lost_stripes`; of an archive: `pool_hit_ratio`, `stages`, `purges`, `purged_files`, `purged_bytes`,
     /// `stored_to_tape`, `to_tape_ms` (mean time that a file was in the pool before it was stored); of a readout: `triggers`,
     /// `lost_events`, `lost_share`, `blocked_share` of the time, `blocked_triggers` and `buffered_events` on average; of an event
     /// builder: `built_events`, `lost_events`, `held_events`, `waiting_for_a_builder`, `assembling` (share of the time); of a

@@ -141,10 +141,8 @@ fn response(network: &QueueNetwork, stream: usize, rates: &[f64], waits: &[Vec<O
     let mut response = network.delays_ms(stream);
     for (queue, waits) in network.queues.iter().zip(waits) {
         let Some(asked) = &queue.asked[stream] else { continue };
-        response += match asked.ahead_ms > 0.0 {
-            true => asked.visits / asked.parallelism * beyond(queue, rates, asked)? + asked.path_ms(),
-            false => asked.path_ms() + asked.visits / asked.parallelism * waits[stream]?,
-        };
+        let wait = if asked.ahead_ms > 0.0 { beyond(queue, rates, asked) } else { waits[stream] };
+        response += asked.path_ms() + asked.visits / asked.parallelism * wait?;
     }
     for (times, branches, part) in network.joins(stream) {
         response += times * join(network, stream, rates, branches, part)?;

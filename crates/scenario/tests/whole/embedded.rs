@@ -6,7 +6,7 @@ use headrace_scenario::embedded::{Completion, Storage, StorageError};
 use headrace_scenario::operation::Operation;
 use headrace_scenario::progress::Progress;
 use headrace_scenario::record::LogBatch;
-use headrace_scenario::run::Options;
+use headrace_scenario::run::{End, Options};
 use headrace_scenario::simulate;
 use headrace_storage::Change;
 use headrace_units::Nanos;
@@ -178,6 +178,14 @@ fn a_host_that_collects_nothing_is_stopped_by_the_limit() {
     assert_eq!(submit(&mut storage), Err(StorageError::TooMany(10)));
     storage.next_completion(storage.now()).unwrap().expect("all are answered");
     assert_eq!(submit(&mut storage), Ok(10));
+}
+
+#[test]
+fn a_background_load_that_goes_on_for_ever_ends_by_its_events() {
+    let text = system(SYSTEMS[0].0)
+        + "workload: {others: {to: t, arrivals: {closed: {depth: 4}}}}\nrun: {limits: {events: 100000}}";
+    let mut storage = Storage::load(&text, "host.yaml", &[], 1).unwrap();
+    assert_eq!(storage.advance(Nanos::MAX), Err(StorageError::Ended(End::TooManyEvents)));
 }
 
 proptest! {

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// What a client is to get, in operations.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Share {
+pub struct Rates {
     /// At least this number a second, where the target can serve all reservations; 0 for none.
     pub reservation: f64,
     /// Its part of what is left, beside those of others.
@@ -36,7 +36,7 @@ struct Tags {
 
 #[derive(Debug)]
 struct Client {
-    share: Share,
+    rates: Rates,
     waiting: VecDeque<Waiting>,
     /// The tags of its last request that went on.
     last: Tags,
@@ -55,21 +55,21 @@ impl Client {
     fn tags(&self) -> Option<Tags> {
         let Waiting { cost, came_ns, .. } = *self.waiting.front()?;
         let after = |last: f64, rate: f64| (last + cost * 1e9 / rate).max(came_ns);
-        let reserved = after(self.last.reserved, self.share.reservation);
+        let reserved = after(self.last.reserved, self.rates.reservation);
         Some(Tags {
-            reserved: if self.share.reservation > 0.0 { reserved } else { f64::INFINITY },
-            limited: after(self.last.limited, self.share.limit),
-            weighted: self.last.weighted + cost / self.share.weight,
+            reserved: if self.rates.reservation > 0.0 { reserved } else { f64::INFINITY },
+            limited: after(self.last.limited, self.rates.limit),
+            weighted: self.last.weighted + cost / self.rates.weight,
         })
     }
 }
 
 impl MClock {
     /// A request of a client comes, with a ticket of its own.
-    pub fn come(&mut self, client: u32, share: Share, (ticket, cost): (u64, f64), now_ns: f64) {
+    pub fn come(&mut self, client: u32, rates: Rates, (ticket, cost): (u64, f64), now_ns: f64) {
         // Before its first request, a client has been idle for long.
         let idle = || Tags { reserved: f64::NEG_INFINITY, limited: f64::NEG_INFINITY, weighted: 0.0 };
-        let new = || Client { share, waiting: VecDeque::new(), last: idle() };
+        let new = || Client { rates, waiting: VecDeque::new(), last: idle() };
         let client = self.clients.entry(client).or_insert_with(new);
         if client.waiting.is_empty() {
             client.last.weighted = client.last.weighted.max(self.place);
@@ -111,7 +111,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Numbers served to clients that always ask, by a server of `rate` operations a second, in `seconds`.
-    fn served(shares: &[Share], rate: f64, seconds: f64) -> Vec<f64> {
+    fn served(shares: &[Rates], rate: f64, seconds: f64) -> Vec<f64> {
         let (mut clock, mut served) = (MClock::default(), vec![0.0; shares.len()]);
         for (client, share) in shares.iter().enumerate() {
             (0..2).for_each(|_| clock.come(client as u32, *share, (client as u64, 1.0), 0.0));
@@ -130,10 +130,10 @@ mod tests {
         served
     }
 
-    fn share() -> impl Strategy<Value = Share> {
+    fn share() -> impl Strategy<Value = Rates> {
         let limit = prop_oneof![Just(f64::INFINITY), 150.0..600.0];
         let reservation = prop_oneof![Just(0.0), 1.0..150.0];
-        (reservation, 0.5f64..8.0, limit).prop_map(|(reservation, weight, limit)| Share {
+        (reservation, 0.5f64..8.0, limit).prop_map(|(reservation, weight, limit)| Rates {
             reservation,
             weight,
             limit,
@@ -159,7 +159,7 @@ mod tests {
         /// Between clients without reservations and limits, capacity goes by weight, to one operation of each.
         #[test]
         fn the_rest_goes_by_weight(weights in prop::collection::vec(0.5f64..8.0, 2..6)) {
-            let share = |weight: &f64| Share { reservation: 0.0, weight: *weight, limit: f64::INFINITY };
+            let share = |weight: &f64| Rates { reservation: 0.0, weight: *weight, limit: f64::INFINITY };
             let served = served(&weights.iter().map(share).collect::<Vec<_>>(), 1000.0, 5.0);
             for (a, b) in [(0, 1), (1, weights.len() - 1)] {
                 let (ours, theirs) = (served[a] / weights[a], served[b] / weights[b]);
@@ -171,7 +171,7 @@ mod tests {
     /// A client that was idle has no credit for it: it shares from when it comes.
     #[test]
     fn who_was_idle_is_not_served_alone() {
-        let equal = Share { reservation: 0.0, weight: 1.0, limit: f64::INFINITY };
+        let equal = Rates { reservation: 0.0, weight: 1.0, limit: f64::INFINITY };
         let mut clock = MClock::default();
         (0..200).for_each(|_| clock.come(0, equal, (0, 1.0), 0.0));
         (0..100).for_each(|at| assert_eq!(clock.next(f64::from(at)), Some(0)));

@@ -5,7 +5,7 @@ use headrace_work::{Block, Breakdown, Request};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::block::mclock::Share as Numbers;
+use crate::block::mclock::Rates;
 use crate::block::shares::{OfShare, ShareNumbers, one};
 use crate::core::component::{Component, Plan, Spec, Theory};
 use crate::core::context::{Edge, NodeContext};
@@ -36,9 +36,9 @@ impl Spec for ShareSpec {
     fn lower(&self, at: &mut Lowering) -> Option<Resolved<SharePlan>> {
         let shares = at.asked::<OfShare>("of", &self.of)?;
         let Self { reservation, weight, limit, .. } = *self;
-        match (ShareNumbers { reservation, weight, limit }).share() {
-            Ok(share) => Some(Resolved {
-                plan: SharePlan { share },
+        match (ShareNumbers { reservation, weight, limit }).rates() {
+            Ok(rates) => Some(Resolved {
+                plan: SharePlan { rates },
                 uses: vec![shares],
                 capacity: at.capacity(shares),
             }),
@@ -50,7 +50,7 @@ impl Spec for ShareSpec {
 /// A share whose numbers are known.
 #[derive(Clone, Debug)]
 pub struct SharePlan {
-    share: Numbers,
+    rates: Rates,
 }
 
 impl Theory for SharePlan {
@@ -71,7 +71,7 @@ impl Theory for SharePlan {
 /// A share in a simulation.
 pub struct Share<'m> {
     context: &'m NodeContext<'m>,
-    share: Numbers,
+    rates: Rates,
     shares: &'m Edge<'m>,
 }
 
@@ -79,13 +79,13 @@ impl Plan for SharePlan {
     type Component<'m> = Share<'m>;
 
     fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Share<'m> {
-        Share { context, share: self.share, shares: &uses[0] }
+        Share { context, rates: self.rates, shares: &uses[0] }
     }
 }
 
 impl<'m> Serve<'m, Block> for Share<'m> {
     async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
-        let work = OfShare { block: request.work, client: self.context.id.0, share: self.share };
+        let work = OfShare { block: request.work, client: self.context.id.0, rates: self.rates };
         Box::pin(self.shares.serve(&request.with(work), breakdown)).await;
     }
 }

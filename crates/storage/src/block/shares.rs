@@ -12,7 +12,7 @@ use headrace_work::{Block, Breakdown, Cause, Request};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::block::mclock::{MClock, Share};
+use crate::block::mclock::{MClock, Rates};
 use crate::core::component::{Component, Plan, Spec, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::{Lowering, Resolved, View};
@@ -58,8 +58,8 @@ pub(crate) const fn one() -> f64 {
 }
 
 impl ShareNumbers {
-    /// The share, or what is wrong with it and in which field.
-    pub(crate) fn share(self) -> Result<Share, (&'static str, &'static str)> {
+    /// The rates, or what is wrong with it and in which field.
+    pub(crate) fn rates(self) -> Result<Rates, (&'static str, &'static str)> {
         let reservation = self.reservation.map_or(0.0, PerSecond::get);
         let limit = self.limit.map_or(f64::INFINITY, PerSecond::get);
         match () {
@@ -67,13 +67,13 @@ impl ShareNumbers {
                 Err(("weight", "`weight` must be from 10⁻⁶ to 10⁶"))
             }
             () if limit < reservation => Err(("limit", "`limit` must be at least `reservation`")),
-            () => Ok(Share { reservation, weight: self.weight, limit }),
+            () => Ok(Rates { reservation, weight: self.weight, limit }),
         }
     }
 }
 
 /// The share of those who ask without one.
-const EQUAL: Share = Share { reservation: 0.0, weight: 1.0, limit: f64::INFINITY };
+const EQUAL: Rates = Rates { reservation: 0.0, weight: 1.0, limit: f64::INFINITY };
 
 impl Spec for SharesSpec {
     type Plan = SharesPlan;
@@ -83,7 +83,7 @@ impl Spec for SharesSpec {
         if self.unit == Some(Bytes(0)) {
             return at.refuse("unit", "`unit` must be at least 1 B", None);
         }
-        let background = match self.background.map(ShareNumbers::share).transpose() {
+        let background = match self.background.map(ShareNumbers::rates).transpose() {
             Ok(background) => background,
             Err((field, wrong)) => return at.refuse(&format!("background.{field}"), wrong, None),
         };
@@ -98,7 +98,7 @@ impl Spec for SharesSpec {
 pub struct SharesPlan {
     depth: u64,
     unit: u64,
-    background: Option<Share>,
+    background: Option<Rates>,
 }
 
 impl Theory for SharesPlan {
@@ -215,7 +215,7 @@ impl<'m> Shares<'m> {
     /// Serves a request of a client, by its share.
     async fn serve_for(
         &'m self,
-        (client, share): (u32, Share),
+        (client, rates): (u32, Rates),
         request: &Request<Block>,
         breakdown: &mut Breakdown,
     ) {
@@ -223,8 +223,8 @@ impl<'m> Shares<'m> {
         add(&self.tickets, 1);
         let cost = request.work.bytes.div_ceil(self.plan.unit).max(1) as f64;
         let background = self.plan.background.filter(|_| request.cause != Cause::Host);
-        let (client, share) = background.map_or((client, share), |share| (u32::MAX, share));
-        self.clock.borrow_mut().come(client, share, (ticket, cost), self.sim.now().ns());
+        let (client, rates) = background.map_or((client, rates), |rates| (u32::MAX, rates));
+        self.clock.borrow_mut().come(client, rates, (ticket, cost), self.sim.now().ns());
         let asking = Asking(self, ticket);
         if !self.go_on(Some(ticket)) {
             self.line.wait(ticket).await;
@@ -248,7 +248,7 @@ pub struct OfShare {
     pub(crate) block: Block,
     /// Who asks, by its number in the graph.
     pub(crate) client: u32,
-    pub(crate) share: Share,
+    pub(crate) rates: Rates,
 }
 
 impl Work<'_> for OfShare {
@@ -263,8 +263,8 @@ impl Work<'_> for OfShare {
 
 impl<'m> Serve<'m, OfShare> for Shares<'m> {
     async fn serve(&'m self, request: &Request<OfShare>, breakdown: &mut Breakdown) {
-        let OfShare { block, client, share } = request.work;
-        self.serve_for((client, share), &request.with(block), breakdown).await;
+        let OfShare { block, client, rates } = request.work;
+        self.serve_for((client, rates), &request.with(block), breakdown).await;
     }
 }
 

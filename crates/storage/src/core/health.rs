@@ -23,7 +23,7 @@ pub enum Change {
     Returns,
     /// Another one works in its place, and holds nothing.
     Replaced,
-    /// What it begins from now on takes this percentage of its usual time; 100 for the usual time.
+    /// What it begins from now on takes this percentage of its usual time; 100 or less for the usual time.
     Slow(u32),
 }
 
@@ -78,7 +78,8 @@ impl Health {
     /// Applies a change; returns true if it changes anything.
     pub fn change(&self, change: Change) -> bool {
         if let Change::Slow(percent) = change {
-            return self.longer.replace(percent - 100) != percent - 100;
+            let longer = percent.saturating_sub(100);
+            return self.longer.replace(longer) != longer;
         }
         let fails = change == Change::Fails;
         let changes = self.down.replace(fails) != fails;

@@ -1,6 +1,7 @@
 //! The devices of an array and the ways to them: one piece of work for one device, also when a path fails.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use headrace_kernel::Sim;
@@ -31,8 +32,8 @@ pub(super) struct Bay<'m> {
     pub heads: Box<[Head]>,
     /// Jobs that were not done, each with its group.
     lost: RefCell<Vec<(u64, LostJob)>>,
-    /// Jobs on their way, each by its group and its device, where reads are hedged.
-    late: Option<RefCell<Vec<(u64, usize)>>>,
+    /// Number of jobs on their way, by group and device, where reads are hedged.
+    late: Option<RefCell<BTreeMap<(u64, usize), u32>>>,
 }
 
 /// A job that was not done.
@@ -69,7 +70,7 @@ impl<'m> Bay<'m> {
     /// Notes that a job is on its way.
     pub fn ask(&self, job: &Job) {
         if let Some(late) = &self.late {
-            late.borrow_mut().push((job.ticket, job.device));
+            *late.borrow_mut().entry((job.ticket, job.device)).or_default() += 1;
         }
     }
 
@@ -77,15 +78,18 @@ impl<'m> Bay<'m> {
     fn end(&self, job: &Job) {
         if let Some(late) = &self.late {
             let mut late = late.borrow_mut();
-            let at = late.iter().position(|asked| *asked == (job.ticket, job.device));
-            late.swap_remove(at.expect("what ends was asked"));
+            let left = late.get_mut(&(job.ticket, job.device)).expect("what ends was asked");
+            *left -= 1;
+            if *left == 0 {
+                late.remove(&(job.ticket, job.device));
+            }
         }
     }
 
     /// The devices that have not answered a group yet.
     pub fn late(&self, ticket: u64) -> Vec<usize> {
-        let late = self.late.iter().flat_map(|late| late.borrow().clone());
-        late.filter(|(group, _)| *group == ticket).map(|(_, device)| device).collect()
+        let Some(late) = &self.late else { return Vec::new() };
+        late.borrow().range((ticket, 0)..=(ticket, usize::MAX)).map(|((_, device), _)| *device).collect()
     }
 
     /// Returns true if there is a path to the devices.

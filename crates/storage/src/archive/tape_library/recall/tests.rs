@@ -1,24 +1,8 @@
-use headrace_units::Nanos;
-
-use super::super::locate::{Locate, Serpentine};
+use super::super::locate::Locate;
 use super::*;
 
 const WRAPS: u32 = 168;
 const CAPACITY: u64 = 9_000_000_000_000;
-
-/// CERN's fit for LTO-7M.
-fn lto7m() -> Locate {
-    let secs = Nanos::from_secs;
-    Locate::Serpentine(Serpentine {
-        start: secs(4.29),
-        whole: secs(105.0),
-        wrap: secs(6.69),
-        band: secs(3.2),
-        direction: secs(5.22),
-        back: secs(11.32),
-        middle: secs(6.04),
-    })
-}
 
 /// Files of 4 GB anywhere on a tape.
 fn batch(number: usize, seed: u64) -> Batch<impl Fn(u64, u64) -> f64> {
@@ -29,7 +13,7 @@ fn batch(number: usize, seed: u64) -> Batch<impl Fn(u64, u64) -> f64> {
     };
     let begin = (0..number).map(|_| (draw() * (CAPACITY - 4_000_000_000) as f64) as u64);
     let spans = begin.map(|begin| (begin, begin + 4_000_000_000)).collect();
-    let (fit, share) = (lto7m(), |at: u64| at as f64 / CAPACITY as f64);
+    let (fit, share) = (Locate::lto7m(), |at: u64| at as f64 / CAPACITY as f64);
     Batch { spans, head: 0, locate: move |from, to| fit.time(share(from), share(to), WRAPS).secs() }
 }
 
