@@ -66,8 +66,8 @@ fn the_recommended_order_is_near_the_optimum_of_all_orders() {
     assert!(mean < 0.02 && worst < 0.2, "{mean} {worst}");
 }
 
-/// Files anywhere on a tape: each order takes less than the one before. CERN's note on recommended orders for LTO (CERN-IT-Note-2020-001) has
-/// up to half of the time saved, and a tape of which much is read needs hardly any order.
+/// Files anywhere on a tape: each order takes less than the one before. CERN's note on recommended orders for LTO (CERN-IT-Note-2020-001) reports
+/// savings of up to half of the time, and a tape of which much is read needs hardly any order.
 #[test]
 fn orders_that_know_more_take_less() {
     let all = [Recall::Arrival, Recall::Ascending, Recall::Nearest, Recall::Recommended];
