@@ -81,6 +81,9 @@ style: $(VENV)/tools
 mypy: $(VENV)/tools
 	$(STEP) "mypy" $(BIN)/mypy
 
+# Property tests draw the same cases in every run of the suite. Another PROPTEST_RNG_SEED draws others, PROPTEST_CASES more.
+export PROPTEST_RNG_SEED ?= 1
+
 rust-unit:
 	$(STEP) "Rust unit tests" cargo test --quiet --workspace --exclude headrace-py --exclude headrace-bench --lib
 

@@ -110,11 +110,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Requests of a client that wait at any time: enough that none is late for its limit because it came late.
+    const WAITING: usize = 50;
+
     /// Numbers served to clients that always ask, by a server of `rate` operations a second, in `seconds`.
     fn served(shares: &[Rates], rate: f64, seconds: f64) -> Vec<f64> {
         let (mut clock, mut served) = (MClock::default(), vec![0.0; shares.len()]);
         for (client, share) in shares.iter().enumerate() {
-            (0..2).for_each(|_| clock.come(client as u32, *share, (client as u64, 1.0), 0.0));
+            (0..WAITING).for_each(|_| clock.come(client as u32, *share, (client as u64, 1.0), 0.0));
         }
         let mut now = 0.0;
         while now < seconds * 1e9 {
