@@ -50,7 +50,10 @@ def pages(tmp_path: Path) -> Path:
 
 
 def test_the_pages_made_from_the_code_are_whole(pages: Path) -> None:
-    assert "| `stripe_unit` | size |" in (pages / "scenario.md").read_text()
+    assert "| `stripe_unit` | size |" in (pages / "scenario" / "array.md").read_text()
+    navigation = (ROOT / "docs" / "mkdocs.yml").read_text()
+    for page in (pages / "scenario").iterdir():
+        assert f"- scenario/{page.name}\n" in navigation
     assert "`--timeline FILE.json`" in (pages / "commands.md").read_text()
     assert (pages / "gallery" / "bursts.svg").stat().st_size > 1000
     for notebook in (ROOT / "docs" / "notebooks").glob("*.ipynb"):

@@ -50,6 +50,22 @@ def test_batches_get_the_answers_of_a_run(ran: polars.DataFrame) -> None:
     assert used["component"].to_list()[:2] == ["volume", "volume/drive[0]"]
 
 
+def test_components_measure_what_they_measure_in_a_run(tmp_path: Path) -> None:
+    system = SYSTEM.replace("disks: 4", "disks: 4, cache: {size: 1 MiB}")
+    load = LOAD.replace("60 /s", "1 /s").replace("800", "100")
+    found = Scenario(system + load).run(requests=tmp_path / "requests.parquet").data
+    asked = polars.read_parquet(tmp_path / "requests.parquet").sort("issued_ns")
+    storage = Storage(Scenario(system))
+    for row in asked.iter_rows(named=True):
+        storage.submit("volume", row["op"], address=row["address"], size=row["bytes"], at_ns=row["issued_ns"])
+    storage.advance(round(found["simulated_s"] * 1e9))
+    for component in found["components"]:
+        assert storage.meters(component["path"]) == pytest.approx(component["meters"])
+    assert storage.meters("volume")["accesses_per_request"]
+    with pytest.raises(ValueError, match="no component `tank`; there are volume, volume/drive"):
+        storage.meters("tank")
+
+
 def test_requests_one_by_one_get_the_answers_of_a_run(ran: polars.DataFrame) -> None:
     storage, done = Storage(Scenario(SYSTEM)), {}
     for row in ran.head(200).iter_rows(named=True):

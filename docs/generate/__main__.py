@@ -26,7 +26,9 @@ def main() -> None:
         print(man.page(), end="")
         return
     folder = Path(sys.argv[2])
-    (folder / "scenario.md").write_text(reference.page(schema()), encoding="utf-8")
+    (folder / "scenario").mkdir()
+    for name, text in reference.pages(schema()).items():
+        (folder / "scenario" / f"{name}.md").write_text(text, encoding="utf-8")
     experiment = reference.page(schema("experiment"), "Experiment reference")
     (folder / "experiment.md").write_text(experiment, encoding="utf-8")
     (folder / "commands.md").write_text(commands.page(), encoding="utf-8")

@@ -1,7 +1,9 @@
 """The reference of a scenario, from its JSON Schema."""
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 Json = dict[str, Any]
@@ -10,14 +12,92 @@ UNITS = """Quantities are written with their unit: sizes `64 KiB`, `2 GB` (`kB` 
 only in rates), times `8.5 ms`, data rates `80 MB/s` or `2 Gb/s`, frequencies `50 /s` or `7200 rpm`, shares `70 %`."""
 
 
-def page(schema: Json, title: str = "Scenario reference") -> str:
-    """Return the reference as Markdown: one section a type, the document first."""
-    sections = [_section("The document", schema, schema)]
-    for name, of in schema["$defs"].items():
-        if not _is_sourced(name):
-            sections.append(_section(name, of, schema))
-    about = "From the schema that `headrace schema` prints, by which documents are checked."
-    return "\n\n".join([f"# {title}", about, UNITS, *sections]) + "\n"
+ABOUT = "From the schema that `headrace schema` prints, by which documents are checked."
+COMPONENT = "ComponentSpec"
+"""The type of a component: its choices have a page each."""
+ROOTS = {"workload": "StreamSpec", "faults": "FaultSpec", "run": "RunSpec"}
+"""Other pages, and the type that each begins with."""
+SHARED = "values"
+"""The page of the types that several pages refer to."""
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def page(schema: Json, title: str) -> str:
+    """Return the reference of a small schema as one page of Markdown: one section a type, the document first."""
+    return _joined(f"# {title}", ABOUT, UNITS, _section("The document", schema), *_sections(schema, schema["$defs"]))
+
+
+def pages(schema: Json) -> dict[str, str]:
+    """Return the reference of a scenario as Markdown, by page: the document, each kind of component, and the rest."""
+    types = schema["$defs"]
+    components = {_type(choice): choice for choice in _choices(types[COMPONENT])}
+    reached = {name: _reached(of, types) for name, of in components.items()}
+    reached |= {name: {of} | _reached(types[of], types) for name, of in ROOTS.items()}
+    at = {name: _only(page for page, names in reached.items() if name in names) for name in types}
+    on = {page: [name for name in types if at[name] == page and name != COMPONENT] for page in (*reached, SHARED)}
+    found = {name: _joined(*_component(name, of), *_sections(schema, on[name])) for name, of in components.items()}
+    found |= {name: _joined(f"# {name.capitalize()}", *_sections(schema, on[name])) for name in ROOTS}
+    found[SHARED] = _joined("# Values that several components take", *_sections(schema, on[SHARED]))
+    listed = "\n".join(f"- [`{name}`]({name}.md): {_about(of)}" for name, of in components.items())
+    document = _section("The document", schema)
+    found["index"] = _joined("# Scenario reference", ABOUT, UNITS, document, f"## {COMPONENT}", "One of:", listed)
+    return {page: _linked(text, page, at | {COMPONENT: "index"}) for page, text in found.items()}
+
+
+def _joined(*parts: str) -> str:
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _linked(text: str, page: str, at: Mapping[str, str]) -> str:
+    """Return the text of a page with links to the pages on which types are described."""
+    pages = {name.lower(): where for name, where in at.items()}
+
+    def link(found: re.Match[str]) -> str:
+        return f"]({'' if pages[found[1]] == page else pages[found[1]] + '.md'}#{found[1]})"
+
+    return re.sub(r"\]\(#(\w+)\)", link, text)
+
+
+def _type(component: Json) -> str:
+    return str(component["properties"]["type"]["const"])
+
+
+def _only(pages: Iterable[str]) -> str:
+    """Return the only page of these; that of shared types where there are several, or none."""
+    found = list(pages)
+    return found[0] if len(found) == 1 else SHARED
+
+
+def _reached(of: Any, types: Json) -> set[str]:
+    """Return the names of the types that a part of the schema refers to, by others too, other components left out."""
+    found: set[str] = set()
+    waiting = [of]
+    while waiting:
+        part = waiting.pop()
+        name = part.get("$ref", "").rsplit("/", 1)[-1] if isinstance(part, dict) else ""
+        if name and name not in {*found, COMPONENT}:
+            found.add(name)
+            waiting.append(types[name])
+        elif isinstance(part, dict | list):
+            waiting += part.values() if isinstance(part, dict) else part
+    return found
+
+
+def _examples(kind: str) -> str:
+    """Return links to the examples that have a component of a kind."""
+    files = (file for file in sorted(EXAMPLES.glob("*.yaml")) if re.search(rf"type: {kind}\b", file.read_text()))
+    found = [f"[{file.stem}](../examples.md#{file.stem})" for file in files]
+    return f"Examples: {', '.join(found)}." if found else ""
+
+
+def _component(name: str, of: Json) -> list[str]:
+    return [f"# {name}", f"`type: {name}`: {_about(of)}", _examples(name), _fields(of)]
+
+
+def _fields(component: Json) -> str:
+    """Return the table of a component's fields but `type`, if it has others."""
+    fields = {name: of for name, of in component["properties"].items() if name != "type"}
+    return _table({**component, "properties": fields}) if fields else ""
 
 
 def _is_sourced(name: str) -> bool:
@@ -25,8 +105,12 @@ def _is_sourced(name: str) -> bool:
     return name.startswith(("Sourced", "Told")) and name not in {"Sourced", "Told"}
 
 
-def _section(name: str, of: Json, schema: Json) -> str:
-    parts = [f"## {name}", _flat(of.get("description", ""))]
+def _sections(schema: Json, names: Iterable[str]) -> list[str]:
+    return [_section(name, schema["$defs"][name]) for name in names if not _is_sourced(name)]
+
+
+def _section(name: str, of: Json) -> str:
+    parts = [f"## {name}", _about(of)]
     if "properties" in of:
         parts.append(_table(of))
     for choice in _choices(of):
@@ -39,17 +123,17 @@ def _choices(of: Json) -> list[Json]:
 
 
 def _choice(choice: Json) -> Iterator[str]:
-    about = _flat(choice.get("description", ""))
+    about = _about(choice)
     fields = choice.get("properties", {})
     if "const" in choice:
         yield f"- `{choice['const']}`: {about}"
     elif "type" in fields:
-        yield f"### type: {fields['type']['const']}"
+        yield f"### type: {_type(choice)}"
         yield about
-        yield _table({**choice, "properties": {name: of for name, of in fields.items() if name != "type"}})
+        yield _fields(choice)
     elif len(fields) == 1:
         [(name, of)] = fields.items()
-        yield f"- `{name}: …` ({_kind(of)}): {about or _flat(of.get('description', ''))}"
+        yield f"- `{name}: …` ({_kind(of)}): {about or _about(of)}"
         if "properties" in of:
             yield _table(of)
     else:
@@ -61,7 +145,7 @@ def _table(of: Json) -> str:
     lines = ["| field | is | default | means |", "|---|---|---|---|"]
     for name, field in of["properties"].items():
         default = "required" if name in required else _default(field)
-        lines.append(f"| `{name}` | {_kind(field)} | {default} | {_flat(field.get('description', ''))} |")
+        lines.append(f"| `{name}` | {_kind(field)} | {default} | {_about(field)} |")
     return "\n".join(lines)
 
 
@@ -103,5 +187,5 @@ def _plain(name: str, of: Json) -> str:
     return words[name] + (f", {' and '.join(bounds)}" if bounds else "")
 
 
-def _flat(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
+def _about(of: Json) -> str:
+    return " ".join(of.get("description", "").split()).replace("|", "\\|")

@@ -151,6 +151,14 @@ class Storage:
         )
         return polars.DataFrame(self._core.components(), schema=schema, orient="row")
 
+    def meters(self, component: str) -> dict[str, float | None]:
+        """Return measures of a component's own from the beginning to now, as `meters` of a run's results has them."""
+        if (found := self._core.meters(component)) is None:
+            raise ValueError(
+                f"there is no component `{component}`; there are {', '.join(self.components['component'])}"
+            )
+        return dict(found)
+
     def _target(self, name: str) -> int:
         if name not in self._targets:
             known = ", ".join(self._targets)

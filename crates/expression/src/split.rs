@@ -10,7 +10,7 @@ pub struct Split {
     rest: Term,
 }
 
-/// How a value changes while the variable grows from zero on, and whether it can be negative.
+/// A value while the variable grows from zero on: how it changes, and its sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Course {
     rises: bool,

@@ -162,4 +162,9 @@ impl StorageHandle {
         };
         self.storage.components().into_iter().map(row).collect()
     }
+
+    /// The meters of the component `name`, none if there is no such component.
+    fn meters(&self, name: &str) -> Option<Vec<(&'static str, Option<f64>)>> {
+        self.storage.components().into_iter().find(|of| of.name == name).map(|of| of.meters)
+    }
 }

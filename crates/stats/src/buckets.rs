@@ -7,9 +7,15 @@ use crate::packed::Packed;
 /// Values below this have a bucket each; above, 1024 buckets lie between a power of two and the next.
 const EXACT: u64 = 1 << 11;
 
+/// The first values are listed, and counted by bucket only when there are more, so that each of many streams with few
+/// requests costs what it holds.
+const LISTED: usize = 256;
+
 /// Counts of values by bucket.
 #[derive(Clone, Debug, Default)]
 pub struct Buckets {
+    /// The buckets of the first values, in their order; empty once values are counted.
+    listed: Vec<u32>,
     counts: Vec<u64>,
     /// A bit for each bucket that holds something, so that a short segment costs what it holds, not what it could hold.
     used: Vec<u64>,
@@ -57,8 +63,9 @@ impl Buckets {
 
     /// Gives what it holds, in few bytes, and empties it.
     pub fn take(&mut self) -> Packed {
-        let counts = &mut self.counts;
-        let packed = Packed::new(ones(&self.used).map(|at| (at, std::mem::take(&mut counts[at]))));
+        let packed = Packed::new(self.held());
+        self.listed.clear();
+        ones(&self.used).for_each(|at| self.counts[at] = 0);
         self.used.fill(0);
         packed
     }
@@ -74,17 +81,35 @@ impl Buckets {
     /// Counts the first value of a bucket.
     #[inline(never)]
     fn begin(&mut self, at: usize, times: u64) {
+        if self.counts.is_empty() && times == 1 && self.listed.len() < LISTED {
+            return self.listed.push(at as u32);
+        }
+        self.hold(at);
+        self.counts[at] += times;
+        self.used[at / 64] |= 1 << (at % 64);
+        std::mem::take(&mut self.listed).into_iter().for_each(|at| self.count(at as usize, 1));
+    }
+
+    /// Makes room for a bucket.
+    fn hold(&mut self, at: usize) {
         if at >= self.counts.len() {
             self.counts.resize((at + 1).next_power_of_two(), 0);
             self.used.resize(self.counts.len().div_ceil(64), 0);
         }
-        self.counts[at] = times;
-        self.used[at / 64] |= 1 << (at % 64);
+    }
+
+    /// Returns each bucket that holds something and its count, in ascending order.
+    fn held(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let mut listed = self.listed.clone();
+        listed.sort_unstable();
+        let listed: Vec<_> =
+            listed.chunk_by(|a, b| a == b).map(|of| (of[0] as usize, of.len() as u64)).collect();
+        listed.into_iter().chain(ones(&self.used).map(|at| (at, self.counts[at])))
     }
 
     /// Returns the middle of each bucket and its count, in ascending order.
     pub fn counts(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        ones(&self.used).map(|at| (middle(at), self.counts[at]))
+        self.held().map(|(at, count)| (middle(at), count))
     }
 }
 
@@ -115,6 +140,19 @@ mod tests {
             let held: Vec<_> = mine.take().counts().map(|(at, count)| (middle(at), count)).collect();
             prop_assert_eq!(held, theirs);
             prop_assert_eq!(mine.counts().count(), 0);
+        }
+
+        /// Values are counted alike whether they are listed or have become too many for a list, and after each `take`.
+        #[test]
+        fn a_list_holds_what_buckets_hold(takes in prop::collection::vec(prop::collection::vec(0u64..9000, 0..600), 1..4)) {
+            let mut mine = Buckets::default();
+            for values in takes {
+                values.iter().for_each(|value| mine.record(*value));
+                let mut counted = std::collections::BTreeMap::new();
+                values.iter().for_each(|value| *counted.entry(bucket(*value)).or_insert(0u64) += 1);
+                prop_assert!(mine.held().eq(counted.iter().map(|(at, times)| (*at, *times))));
+                prop_assert!(mine.take().counts().eq(counted));
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::kind::{BITS, FREQUENCY, SIZE, TIME, alternatives};
-use crate::{Bytes, BytesPerSecond, Fraction, Nanos, PerSecond, Rate, Shift, UnitError};
+use crate::{Bytes, BytesPerSecond, Fraction, HOUR, Nanos, PerSecond, Rate, Shift, UnitError};
 
 /// The number that `text` is, as a quantity of the kind that a schema's `x-unit` names: in ns, bytes, bytes a second, events a
 /// second, or as a share of one. `None` where no such kind exists.
@@ -64,10 +64,13 @@ trait Exact {
 
 impl Exact for Nanos {
     fn exact(&self) -> String {
-        if self.0.is_multiple_of(1000) {
-            format!("{} ms", self.0 as f64 / 1e6)
-        } else {
-            format!("{} ns", self.0)
+        match self.0 {
+            0 => "0 s".to_owned(),
+            odd if !odd.is_multiple_of(1000) => format!("{odd} ns"),
+            hours if hours.is_multiple_of(HOUR as u64) => format!("{} h", hours / HOUR as u64),
+            short if short < 1_000_000 => format!("{} us", short / 1000),
+            short if short < 1_000_000_000 => format!("{} ms", short as f64 / 1e6),
+            long => format!("{} s", long as f64 / 1e9),
         }
     }
 }
@@ -85,7 +88,10 @@ impl Exact for Bytes {
 }
 impl Exact for BytesPerSecond {
     fn exact(&self) -> String {
-        format!("{} B/s", self.0)
+        let units = [(1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s")];
+        let whole = units.into_iter().find(|(unit, _)| self.0 >= *unit && self.0 % unit == 0.0);
+        let (unit, name) = whole.unwrap_or((1.0, "B/s"));
+        format!("{} {name}", self.0 / unit)
     }
 }
 impl Exact for PerSecond {

@@ -228,7 +228,7 @@ mod tests {
         assert_eq!("1e3 ns".parse(), Ok(Nanos(1000)));
         assert_eq!("8.3333ms".parse(), Ok(Nanos(8_333_300)));
         assert_eq!("-0.483 ms".parse(), Ok(Shift(-483_000)));
-        assert_eq!(serde_json::to_string(&Shift(-483_000)).unwrap(), "\"-0.483 ms\"");
+        assert_eq!(serde_json::to_string(&Shift(-483_000)).unwrap(), "\"-483 us\"");
         assert_eq!("1_000 B".parse(), Ok(Bytes(1000)));
         assert_eq!("500 GB".parse(), Ok(Bytes(500_000_000_000)));
         assert_eq!("7200 rpm".parse(), Ok(PerSecond(120.0)));

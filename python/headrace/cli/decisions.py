@@ -68,6 +68,8 @@ def capacity_command(
     until: Annotated[
         list[str] | None,
         typer.Option(
+            "--until",
+            "--meet",
             metavar="OBJECTIVE",
             help="Limit that ends the search, `p99(reads) > 20 ms`, or goal to reach, `p99(reads) < 20 ms`. "
             "May be repeated. [default: the objectives of FILE]",
@@ -187,6 +189,7 @@ def sensitivity_command(
     samples: Annotated[
         int, typer.Option(min=2, metavar="N", help="Number of trajectories (morris) or of base samples (sobol).")
     ] = 16,
+    replications: Annotated[int, typer.Option(min=1, metavar="R", help="Number of runs at each point.")] = 1,
     store: StoreFolder = None,
     workers: Workers = None,
     as_json: AsJson = False,
@@ -208,6 +211,7 @@ def sensitivity_command(
             metric,
             method=method,
             samples=samples,
+            replications=replications,
             **how,
         )
 

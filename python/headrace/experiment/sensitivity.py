@@ -122,6 +122,7 @@ def sensitivity(
     *,
     method: str = "morris",
     samples: int = 16,
+    replications: int = 1,
     engine: Engine | None = None,
     store: str | Path | None = None,
     watch: Watch | None = None,
@@ -129,8 +130,8 @@ def sensitivity(
     """Return how much each range of `vary` matters for a metric such as `mean(users)`.
 
     `morris` walks `samples` ways through all ranges, one step at a time: (places + 1) runs each. `sobol` splits the
-    variance, with (places + 2) runs a sample, and needs hundreds of samples. All runs have the same random
-    numbers; only the values vary.
+    variance, with (places + 2) runs a sample, and needs hundreds of samples. All points have the same random
+    numbers; only the values vary. More `replications` leave less of what is seen to chance.
     """
     import numpy as np  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
 
@@ -151,7 +152,9 @@ def sensitivity(
     try:
         # Effects follow from all points together: of some of them there is nothing to say.
         told = telling(watch, lambda _: None)
-        table = run(Experiment(loaded, unique, 1, places=tuple(vary)), engine=engine, store=store, watch=told)
+        table = run(
+            Experiment(loaded, unique, replications, places=tuple(vary)), engine=engine, store=store, watch=told
+        )
     except Interrupted:
         raise Interrupted(None) from None
     for point, reason in table.failed:

@@ -5,7 +5,7 @@ mod machine;
 use std::path::Path as FilePath;
 
 use headrace_kernel::{Pause, RngStream};
-use headrace_storage::{Activity, Change};
+use headrace_storage::{Activity, Arena, Change};
 use headrace_units::Nanos;
 use headrace_work::{Block, Breakdown, NodeId, Request};
 
@@ -13,7 +13,8 @@ use crate::document::{Path, Problem, Problems, Tree, ValueNode};
 use crate::faults::{self, Fault, Moment};
 use crate::plan::{self, Plan};
 use crate::progress::Progress;
-use crate::run::End;
+use crate::record::MeterReading;
+use crate::run::{self, End, MeterKind};
 use crate::spec::ScenarioSpec;
 use crate::{document, job_files};
 
@@ -51,6 +52,8 @@ pub struct ComponentUse {
     pub utilisation: Option<f64>,
     /// Requests that wait for it now.
     pub waiting: u64,
+    /// Measures of its own, as `meters` of the results of a run has them; none for a share of nothing.
+    pub meters: Vec<(&'static str, Option<f64>)>,
 }
 
 /// Why a call to [`Storage`] did nothing.
@@ -360,6 +363,7 @@ impl Storage {
                         .filter(|of| of.servers > 0 && now > Nanos::ZERO)
                         .map(share),
                     waiting: activity.map_or(0, |activity| activity.waiting),
+                    meters: meters(handle.arena, id, now),
                 }
             };
             handle.arena.ids().map(of).collect()
@@ -370,4 +374,12 @@ impl Storage {
     pub fn path(&self, component: NodeId) -> &str {
         self.machine.with_handle(|Handle { plan, .. }| &*plan.graph.nodes[component.index()].path)
     }
+}
+
+/// Returns what the meters of a component say, from the beginning to `now`.
+fn meters(arena: Arena, id: NodeId, now: Nanos) -> Vec<(&'static str, Option<f64>)> {
+    let readings = MeterReading::of(arena, id, now).meters;
+    let value = |kind: MeterKind, reading| kind.value(std::iter::once(reading), 1e-9 * now.0 as f64);
+    let named = run::meters(arena, id, now).into_iter().zip(&readings);
+    named.map(|((name, kind), reading)| (name, value(kind, *reading))).collect()
 }

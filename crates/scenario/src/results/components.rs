@@ -254,14 +254,7 @@ fn meters(id: NodeId, outcomes: &[Outcome], time: f64) -> BTreeMap<&'static str,
     let names = first.components[id.index()].meters.iter().enumerate();
     let value = |at: usize, kind: MeterKind| {
         let read = |outcome: &Outcome| outcome.components[id.index()].reading.meters.get(at).copied();
-        let each = || outcomes.iter().map(|outcome| read(outcome).unwrap_or_default());
-        let sum = |which: usize| each().map(|meter| meter[which]).sum::<f64>();
-        match kind {
-            MeterKind::Count => Some(sum(0)),
-            MeterKind::Peak => Some(each().map(|meter| meter[0]).fold(0.0, f64::max)),
-            MeterKind::Share => (sum(1) > 0.0).then(|| sum(0) / sum(1)),
-            MeterKind::Level => Some(sum(0) * 1e-9 / time),
-        }
+        kind.value(outcomes.iter().map(|outcome| read(outcome).unwrap_or_default()), time)
     };
     names.map(|(at, (name, kind))| (*name, value(at, *kind))).collect()
 }

@@ -59,7 +59,7 @@ pub struct StreamResults {
     /// As `response`, by operation, for a replayed log with several operations: `get`, `put`, `stage`, `delete`, `session`, and
     /// `recall`: the gets and stages whose file was read from tape; otherwise empty.
     pub operations: BTreeMap<&'static str, ResponseResults>,
-    /// CDF of response times at 500 equally spaced shares.
+    /// CDF of response times at 500 equally spaced shares, at fewer where there were fewer responses.
     #[schemars(extend("x-unit" = "list of [ms, share]"))]
     pub cdf: Vec<(f64, f64)>,
     /// For training in steps: how well its accelerators are fed; null for other streams.
@@ -130,8 +130,9 @@ pub(super) fn stream(
 }
 
 pub(super) fn cdf(distribution: &Histogram) -> Vec<(f64, f64)> {
-    let times = distribution.representatives(CDF_POINTS);
-    times.iter().enumerate().map(|(i, time)| (time.ms(), (i as f64 + 0.5) / CDF_POINTS as f64)).collect()
+    let points = CDF_POINTS.min(distribution.count() as usize);
+    let times = distribution.representatives(points);
+    times.iter().enumerate().map(|(i, time)| (time.ms(), (i as f64 + 0.5) / points as f64)).collect()
 }
 
 /// Returns the mean time of `answered` requests by component, from the times of each replication.

@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use headrace_storage::Journey;
 
 pub use options::{End, Options};
-pub use outcome::{ComponentOutcome, MeterKind, Outcome, PhaseOutcome, SeriesOutcome, StreamOutcome};
+pub use outcome::{ComponentOutcome, MeterKind, Outcome, PhaseOutcome, SeriesOutcome, StreamOutcome, meters};
 pub use points::RunSegment;
 
 /// The streams of a scenario as the background load of a host.

@@ -145,6 +145,26 @@ pub enum MeterKind {
     Level,
 }
 
+impl MeterKind {
+    /// Returns what readings of a meter say together, of `seconds` in all; none of a share of nothing.
+    pub fn value(self, readings: impl Iterator<Item = [f64; 2]> + Clone, seconds: f64) -> Option<f64> {
+        let sum = |which: usize| readings.clone().map(|meter| meter[which]).sum::<f64>();
+        match self {
+            Self::Count => Some(sum(0)),
+            Self::Peak => Some(readings.map(|meter| meter[0]).fold(0.0, f64::max)),
+            Self::Share => (sum(1) > 0.0).then(|| sum(0) / sum(1)),
+            Self::Level => (seconds > 0.0).then(|| sum(0) * 1e-9 / seconds),
+        }
+    }
+}
+
+/// Returns the names of the meters of a component and what each means.
+pub fn meters(arena: Arena, id: NodeId, now: Nanos) -> Vec<(&'static str, MeterKind)> {
+    let mut meters = Vec::new();
+    arena.component(id).meters(now, &mut |name, meter| meters.push((name, kind(meter))));
+    meters
+}
+
 /// Outcomes of streams in a time in which the health of no component changed.
 #[derive(Clone, Debug)]
 pub struct PhaseOutcome {
@@ -265,8 +285,7 @@ fn components(record: &Record, arena: Arena, first: usize, now: Nanos) -> Vec<Co
     let nothing = MeterReading::default();
     let outcome = |id: NodeId| {
         let earlier = before.as_ref().map_or(&nothing, |before| &before[id.index()]);
-        let mut meters = Vec::new();
-        arena.component(id).meters(now, &mut |name, meter| meters.push((name, kind(meter))));
+        let meters = meters(arena, id, now);
         let activity = arena.component(id).activity(now).unwrap_or_default();
         let (servers, away) = (activity.servers, activity.away as f64);
         let last = MeterReading::of(arena, id, now);

@@ -111,7 +111,7 @@ pub struct VolumeNumbers {
     pub bytes: Option<BytesLimit>,
 }
 
-/// How a document writes a [`VolumeRef`]; variations are resolved before it is read.
+/// A volume type: one of the catalogue, a variation of one, or its limits in full.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[allow(dead_code, reason = "for the schema only")]

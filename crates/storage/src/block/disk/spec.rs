@@ -61,7 +61,7 @@ impl DiskSpec {
     }
 }
 
-/// The document's form of a [`DeviceRef`]; variations are completed before it is read.
+/// A disk: one of the catalogue, a file of its own, a variation of either, or its parameters in full.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[allow(dead_code, reason = "for the schema only")]

@@ -41,7 +41,7 @@ pub struct SsdSpec {
     pub overwritten: f64,
 }
 
-/// How a document writes an [`SsdRef`]; variations are resolved before it is read.
+/// A solid-state drive: one of the catalogue, a file of its own, a variation of either, or its parameters in full.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[allow(dead_code, reason = "for the schema only")]

@@ -30,7 +30,7 @@ pub struct WriteBuffer {
     writers: Writers,
 }
 
-/// How a write that comes over a controller's bus is taken in.
+/// A write that comes over a controller's bus, on its way into the buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Intake {
     /// Sectors that move at once when there is space for them.
