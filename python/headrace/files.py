@@ -7,6 +7,7 @@ import os
 import secrets
 import stat
 import time
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -23,6 +24,11 @@ STALE_S = 60
 
 class NotKept(UserWarning):
     """Warns that an answer was found, but a file that was asked for could not be written."""
+
+
+def warn_not_kept(error: OSError, file: str | Path) -> None:
+    """Warn that a file could not be written, so that the answer is not lost with it."""
+    warnings.warn(f"{file} cannot be written: {error.strerror or error}", NotKept, stacklevel=4)
 
 
 @contextmanager

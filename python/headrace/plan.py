@@ -2,14 +2,13 @@
 
 import json
 import os
-import warnings
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from headrace import _core, fio_workload
-from headrace.files import NotKept, keep_apart
+from headrace.files import keep_apart, warn_not_kept
 from headrace.requests import RequestLog
 from headrace.results import Results
 from headrace.solution import Solution
@@ -107,7 +106,7 @@ class Plan:
             try:
                 write_timeline(found.data, json.loads(journeys), timeline)
             except OSError as error:
-                _warn(error, timeline)
+                warn_not_kept(error, timeline)
         return found
 
     def extend(self, more: int, **how: Unpack[RunOptions]) -> Results:
@@ -137,14 +136,9 @@ class Plan:
 
     def _found(self, results: str) -> Results:
         if self._log and self._log.lost:
-            _warn(self._log.lost, self._log.folder)
+            warn_not_kept(self._log.lost, self._log.folder)
             self._log.lost = None
         return Results(json.loads(results))
-
-
-def _warn(error: OSError, file: str | Path) -> None:
-    """Warn that a file could not be written, so that the answer is not lost with it."""
-    warnings.warn(f"{file} cannot be written: {error.strerror or error}", NotKept, stacklevel=4)
 
 
 def sets(changes: Mapping[str, object]) -> list[tuple[str, str]]:

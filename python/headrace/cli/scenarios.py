@@ -34,10 +34,10 @@ from headrace.devices import catalogue
 from headrace.errors import is_path, read_text
 from headrace.experiment import design
 from headrace.experiment.precision import measured, run_until_precise
-from headrace.files import keep_apart
+from headrace.files import keep_apart, warn_not_kept
 from headrace.quantities import counted
 from headrace.result_types import ResultsData
-from headrace.results import is_saturated
+from headrace.results import Results, is_saturated
 
 
 def _folder(folder: Path | None) -> Path | None:
@@ -73,6 +73,10 @@ def run(
         ),
     ] = None,
     first: Annotated[int, typer.Option(min=1, metavar="N", help="Number of requests in the timeline.")] = 100,
+    metrics: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.prom", help="Write the prediction as OpenMetrics, for Prometheus and Grafana."),
+    ] = None,
     report: ReportFile = None,
 ) -> None:
     """Simulate the system in FILE and print response times, utilisation and the bottleneck, with theory beside them.
@@ -91,10 +95,13 @@ def run(
         loaded = scenario.load(file).with_(changed)
         plan = (measured(loaded, wanted) if wanted else loaded).plan()
         note(plan.remarks)
-        keep_apart({"--report": report, "--requests": requests, "--timeline": timeline}, plan.inputs)
+        written = {"--report": report, "--requests": requests, "--timeline": timeline, "--metrics": metrics}
+        keep_apart(written, plan.inputs)
         with telling_losses() as lost, progress.of_run(quiet=as_json) as watch:
             simulate = partial(run_until_precise, plan, wanted) if wanted else plan.run
             found = simulate(threads=threads, watch=watch, requests=requests, timeline=timeline, first=first)
+            if metrics:
+                _write_metrics(found, metrics)
     except ScenarioError as error:
         refuse(error, as_json)
     except OSError as error:
@@ -106,6 +113,15 @@ def run(
         raise typer.Exit(MISSED)
     if is_saturated(found.data):
         raise typer.Exit(SATURATED)
+
+
+def _write_metrics(found: Results, file: Path) -> None:
+    from headrace import open_metrics  # noqa: PLC0415 - few runs need it
+
+    try:
+        open_metrics.write(dict(found.data), file)
+    except OSError as error:
+        warn_not_kept(error, file)
 
 
 def _exit_unless_complete(results: ResultsData) -> None:
