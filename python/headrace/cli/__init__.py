@@ -45,6 +45,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "import disksim": devices.import_disksim,
     "import fio": measurements.import_fio,
     "import dlio": measurements.import_dlio,
+    "import elbencho": measurements.import_elbencho,
     "trace info": traces.trace_info,
     "trace convert": traces.trace_convert,
     "logs analyse": logs.analyse,

@@ -89,6 +89,28 @@ def _measurement(found: "Measurement", to: Path | None, as_json: bool) -> None:
         terminal.show(found.report())
 
 
+def import_elbencho(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="CSV that elbencho wrote (`--csvfile`, `--lat`).", show_default=False),
+    ],
+    to: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Measurement to write (.json, .parquet)."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Convert elbencho's results to a measurement."""
+    from headrace.measurement import elbencho  # noqa: PLC0415
+
+    try:
+        keep_apart({"--output": to}, files)
+        found = elbencho.read(files)
+    except ScenarioError as error:
+        refuse(error, as_json)
+    _measurement(found, to, as_json)
+
+
 def _trace(file: Path, to: Path) -> Json:
     from headrace.measurement import fio  # noqa: PLC0415
 
