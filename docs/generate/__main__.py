@@ -9,6 +9,9 @@ from pathlib import Path
 from generate import commands, gallery, man, notebooks, reference, results, types
 from headrace import schema
 
+# By this the style sheet knows a page whose tables are of fields.
+FIELDS = '\n<div class="fields"></div>\n'
+
 
 def main() -> None:
     """Do what the command line says."""
@@ -27,11 +30,10 @@ def main() -> None:
         return
     folder = Path(sys.argv[2])
     (folder / "scenario").mkdir()
-    for name, text in reference.pages(schema()).items():
-        (folder / "scenario" / f"{name}.md").write_text(text, encoding="utf-8")
-    experiment = reference.page(schema("experiment"), "Experiment reference")
-    (folder / "experiment.md").write_text(experiment, encoding="utf-8")
-    (folder / "commands.md").write_text(commands.page(), encoding="utf-8")
+    pages = {f"scenario/{name}": text for name, text in reference.pages(schema()).items()}
+    pages |= {"experiment": reference.page(schema("experiment"), "Experiment reference"), "commands": commands.page()}
+    for name, text in pages.items():
+        (folder / f"{name}.md").write_text(text + FIELDS, encoding="utf-8")
     notebooks.write(folder / "notebooks")
     (folder / "examples.md").write_text(gallery.page(folder / "gallery"), encoding="utf-8")
 

@@ -20,7 +20,11 @@ def _entry(example: Path, folder: Path) -> str:
     text = example.read_text(encoding="utf-8")
     comment = [_said(line) for line in text.splitlines() if line.startswith("#")]
     question, _, more = " ".join(comment).partition("? ")
-    parts = [f"## {question.rstrip('?')}?", more, f"```console\n$ headrace run examples/{example.name}\n```"]
+    parts = [
+        f"## {question.rstrip('?')}? {{ #{example.stem} }}",
+        more,
+        f"```console\n$ headrace run examples/{example.name}\n```",
+    ]
     if "replay" not in example.stem:  # It needs a measured trace, which is not ours to give.
         results = headrace.load(example).run()
         drawn = svg(alone(response_cdf({**results.data}, 0)))

@@ -643,7 +643,7 @@ Order: TypeAlias = "Literal['first_come'] | Literal['priority']"
 """Order of service."""
 
 DeviceField: TypeAlias = "str | VariedDevice | DiskNumbers"
-"""The document's form of a [`DeviceRef`]; variations are completed before it is read."""
+"""A disk: one of the catalogue, a file of its own, a variation of either, or its parameters in full."""
 
 class VariedDevice(TypedDict):
     """A drive equal to another except for the fields given beside `like`."""
@@ -1007,7 +1007,7 @@ Positioning: TypeAlias = "Literal['addressed'] | Literal['coupled'] | Literal['i
 """How positions on the platter are modelled."""
 
 SsdField: TypeAlias = "str | VariedSsd | SsdNumbers"
-"""How a document writes an [`SsdRef`]; variations are resolved before it is read."""
+"""A solid-state drive: one of the catalogue, a file of its own, a variation of either, or its parameters in full."""
 
 class VariedSsd(TypedDict):
     """A drive that differs from another in the fields given beside `like`."""
@@ -1238,7 +1238,7 @@ class BitmapSpec(TypedDict):
     """Time between two passes that clear bits of regions without writes. Default: 5 s, that of mdadm."""
 
 VolumeField: TypeAlias = "str | VariedVolume | VolumeNumbers"
-"""How a document writes a [`VolumeRef`]; variations are resolved before it is read."""
+"""A volume type: one of the catalogue, a variation of one, or its limits in full."""
 
 class VariedVolume(TypedDict):
     """A volume type that differs from another in the fields given beside `like`."""

@@ -137,7 +137,7 @@ StreamResults = TypedDict(
         "writes": "ResponseResults | None",
         # As `response`, by operation, for a replayed log with several operations: `get`, `put`, `stage`, `delete`, `session`, and `recall`: the gets and stages whose file was read from tape; otherwise empty.
         "operations": "dict[str, ResponseResults]",
-        # CDF of response times at 500 equally spaced shares.
+        # CDF of response times at 500 equally spaced shares, at fewer where there were fewer responses.
         "cdf": "list[list[float | float]]",
         # For training in steps: how well its accelerators are fed; null for other streams.
         "steps": "StepResults | None",
