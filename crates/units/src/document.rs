@@ -64,13 +64,16 @@ trait Exact {
 
 impl Exact for Nanos {
     fn exact(&self) -> String {
+        let of = |unit: f64| self.0 as f64 / unit;
         match self.0 {
             0 => "0 s".to_owned(),
-            odd if !odd.is_multiple_of(1000) => format!("{odd} ns"),
             hours if hours.is_multiple_of(HOUR as u64) => format!("{} h", hours / HOUR as u64),
-            short if short < 1_000_000 => format!("{} us", short / 1000),
-            short if short < 1_000_000_000 => format!("{} ms", short as f64 / 1e6),
-            long => format!("{} s", long as f64 / 1e9),
+            short if short < 1_000 => format!("{short} ns"),
+            short if short < 1_000_000 => format!("{} us", of(1e3)),
+            short if short < 1_000_000_000 => format!("{} ms", of(1e6)),
+            long if long < 1 << 50 => format!("{} s", of(1e9)),
+            // Two roundings, when written and when read, would miss a nanosecond.
+            long => format!("{long} ns"),
         }
     }
 }
