@@ -20,7 +20,7 @@ BIN := $(VENV)/bin
 SOURCES := $(shell find crates catalog -name '*.rs' -o -name '*.toml' -o -name '*.yaml') Cargo.toml Cargo.lock pyproject.toml
 
 .PHONY: demo check test parts types rust-docs style mypy rust-unit rust-test python-quick python-test studies measure bench fuzz truth \
-  coverage wheel man oldest newest lock audit docs clean
+  coverage wheel man accuracy oldest newest lock audit docs clean
 
 # Does a step of `check` or `test`, and prints its name and the seconds it took; what it says itself only if it fails.
 STEP := @packaging/step
@@ -100,7 +100,7 @@ python-test: $(EXTENSION)
 	@$(BIN)/pytest -n logical --dist worksteal
 
 studies: $(VENV)/built
-	HEADRACE_DATA=$${HEADRACE_DATA:-../shared/data} $(BIN)/headrace study run all --record
+	HEADRACE_DATA=$${HEADRACE_DATA:-../shared/data} $(BIN)/headrace study run all --record; $(MAKE) accuracy
 
 measure: $(VENV)/built
 	$(BIN)/headrace study run this-machine
@@ -139,6 +139,11 @@ types: $(EXTENSION)
 	mv $(VENV)/result_types.py python/headrace/result_types.py
 	cd docs && $(abspath $(BIN))/python -m generate results > $(abspath $(VENV))/results.md
 	mv $(VENV)/results.md docs/results.md
+
+# The tables of measured and of published systems, from what studies recorded of their last run at full size.
+accuracy: $(EXTENSION)
+	cd docs && $(abspath $(BIN))/python -m generate accuracy > $(abspath $(VENV))/accuracy.md
+	mv $(VENV)/accuracy.md docs/background/accuracy.md
 
 # The manual page, from the command line; the wheel installs it.
 man: $(EXTENSION)

@@ -33,11 +33,12 @@ def generated(*what: object) -> str:
         ("types", "python/headrace/document.py"),
         ("result-types", "python/headrace/result_types.py"),
         ("results", "docs/results.md"),
+        ("accuracy", "docs/background/accuracy.md"),
         ("man", "packaging/wheel/data/share/man/man1/headrace.1"),
     ],
 )
 def test_a_file_made_from_the_code_is_fresh(what: str, file: str) -> None:
-    assert generated(what) == (ROOT / file).read_text(), "run `make types man`"
+    assert generated(what) == (ROOT / file).read_text(), "run `make types man accuracy`"
 
 
 @pytest.fixture

@@ -1,12 +1,13 @@
 """`python -m generate pages FOLDER` writes the generated pages of the site.
 
-`types`, `result-types`, `results` (docs/results.md, read in docs) and `man` print those files.
+`types`, `result-types`, `results`, `accuracy` (docs/results.md and docs/background/accuracy.md, read in docs) and `man`
+print those files.
 """
 
 import sys
 from pathlib import Path
 
-from generate import commands, gallery, man, notebooks, reference, results, types
+from generate import accuracy, commands, gallery, man, notebooks, reference, results, types
 from headrace import schema
 
 # By this the style sheet knows a page whose tables are of fields.
@@ -24,6 +25,9 @@ def main() -> None:
         return
     if sys.argv[1:] == ["results"]:
         print(results.page(Path("results.md").read_text(encoding="utf-8"), schema("results")), end="")
+        return
+    if sys.argv[1:] == ["accuracy"]:
+        print(accuracy.page(Path("background/accuracy.md").read_text(encoding="utf-8")), end="")
         return
     if sys.argv[1:] == ["man"]:
         print(man.page(), end="")

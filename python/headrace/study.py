@@ -9,6 +9,7 @@ import importlib
 import itertools
 import json
 import math
+import statistics
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -82,6 +83,27 @@ class PrintedTable(TypedDict):
     rows: list[list[str]]
 
 
+class Accuracy(TypedDict):
+    """How near predictions of a measured system came, at points that nothing was fitted to."""
+
+    system: str
+    fitted: str
+    """What was fitted, and on which measurements."""
+    predicted: str
+    """What was predicted."""
+    points: int
+    median_percent: float
+    """The median size of the error, in percent of the measured value."""
+    p90_percent: float
+    """The size of error that nine of ten points do not exceed."""
+    bar: str
+    """What had to hold, as written before the model was run."""
+    held: int
+    """Number of claims that hold, of those that the bar consists of."""
+    tried: int
+    """Number of these claims."""
+
+
 class Verdicts(TypedDict):
     """A study with its verdicts, as `--json` prints it."""
 
@@ -94,6 +116,8 @@ class Verdicts(TypedDict):
     """True if the run was shortened, so that its verdicts mean little."""
     figures: list[Figure]
     tables: list[PrintedTable]
+    accuracy: list[Accuracy]
+    """Errors on measured systems, for the page of them all."""
 
 
 # Kinds of reference values, in the order of reports. Headlines count those that somebody else published or measured.
@@ -243,9 +267,8 @@ def in_a_sentence(report: Verdicts) -> str:
     """Return how many claims hold, group by group, and how many no run can decide.
 
     >>> claim = verdict(Claim("mean", "mean response", 10.0, "here", percent=1.0), Obtained(10.05))
-    >>> report = Verdicts(
-    ...     study="disk", title="", claims=[claim], counts=counts([claim]), small=False, figures=[], tables=[]
-    ... )
+    >>> said = {"study": "disk", "title": "", "counts": counts([claim]), "small": False}
+    >>> report = Verdicts(**said, claims=[claim], figures=[], tables=[], accuracy=[])
     >>> in_a_sentence(report)
     'disk: 1 of 1 published claims hold.'
     """
@@ -270,11 +293,13 @@ RECORD = "verdicts.json"
 
 
 def record(report: Verdicts) -> None:
-    """Keep the counts of a run at full size beside the claims: what READMEs say must agree with them."""
+    """Keep the counts and errors of a run at full size beside the claims: what pages say must agree with them."""
     claims = report["claims"]
     missed = sorted({claim["id"] for claim in claims if claim["verdict"] in ("fails", "undecided")})
     at_bound = sorted({claim["id"] for claim in claims if claim["at_bound"]})
-    kept = {"said": in_a_sentence(report), "counts": report["counts"], "missed": missed, "at_bound": at_bound}
+    kept: Json = {"said": in_a_sentence(report), "counts": report["counts"], "missed": missed, "at_bound": at_bound}
+    if report["accuracy"]:
+        kept["accuracy"] = report["accuracy"]
     text = json.dumps(kept, indent=2, ensure_ascii=False)
     write_whole(find(report["study"]).folder / RECORD, f"{text}\n")
 
@@ -345,6 +370,7 @@ class Study:
         self._told: Callable[[str], object] | None = None
         self._figures: list[Figure] = []
         self._tables: list[PrintedTable] = []
+        self._accuracy: list[Accuracy] = []
         self.small = False
 
     @cached_property
@@ -388,6 +414,25 @@ class Study:
         """Keep a table for the report."""
         table = PrintedTable(title=title, said=said, columns=list(columns), rows=[list(row) for row in rows])
         self._tables.append(table)
+
+    def predicts(
+        self, system: str, errors: Iterable[float], claims: Iterable[Judged], *, fitted: str, predicted: str, bar: str
+    ) -> Iterator[Judged]:
+        """Keep errors on a measured system, in percent, for the page of them all; yield the claims made of them."""
+        judged, sizes = list(claims), sorted(map(abs, errors))
+        row = Accuracy(
+            system=system,
+            fitted=fitted,
+            predicted=predicted,
+            points=len(sizes),
+            median_percent=round(statistics.median(sizes), 2),
+            p90_percent=round(sizes[math.ceil(0.9 * len(sizes)) - 1], 2),
+            bar=bar,
+            held=sum(claim["verdict"] == "holds" for claim in judged),
+            tried=len(judged),
+        )
+        self._accuracy.append(row)
+        yield from judged
 
     def simulate(
         self,
@@ -434,7 +479,7 @@ class Study:
 
         `tell` hears which case is being run, `show` of the claims and figures so far, after each claim.
         """
-        self.small, self._told, self._figures, self._tables = small, tell, [], []
+        self.small, self._told, self._figures, self._tables, self._accuracy = small, tell, [], [], []
         report = Verdicts(
             study=self.name,
             title=self.title,
@@ -443,6 +488,7 @@ class Study:
             small=small,
             figures=self._figures,
             tables=self._tables,
+            accuracy=self._accuracy,
         )
         module = importlib.import_module(f"headrace.studies.{self.folder.name}.study")
         for claim in itertools.chain(module.obtain(self), self._given()):

@@ -18,6 +18,8 @@ Json = dict[str, Any]
 
 SOURCE = "fio 3.1, a minute of 4 KiB requests to a file of 100 GB on mdadm RAID 5 (fio-plot)"
 ABSENT = "there is no measured data: set HEADRACE_DATA to the folder that holds `fio-md/`"
+SYSTEM = "Eight SATA disks as RAID 5 of Linux md"
+FITTED_ON = "spindle, read retries, places of file and bitmap, by IOPS and percentiles at depths 1 and 8 of one job"
 FITTED = ("iops", "p50_ms", "p90_ms", "p99_ms")
 OPS = ("read", "write")
 ROTATION, BIT = "parts.disk.device.rotation", "system.md.bitmap.chunk"
@@ -82,8 +84,8 @@ def judged(study: Study, scenario: Scenario, rows: list[Json]) -> Iterator[Judge
         held_out = [row for row in rows if row["op"] == op and not _is_fitted(document, row)]
         few = [row for row in held_out if _outstanding(row) <= document["few"]]
         many = [row for row in held_out if row not in few]
-        yield from _few(document, op, _compared(study, scenario, few, JUDGING_FEW))
-        yield from _many(document, op, _compared(study, scenario, many, JUDGING_MANY))
+        yield from _few(study, op, _compared(study, scenario, few, JUDGING_FEW))
+        yield from _many(study, op, _compared(study, scenario, many, JUDGING_MANY))
 
 
 def _compared(study: Study, scenario: Scenario, points: list[Json], requests: int) -> list[Json]:
@@ -94,18 +96,31 @@ def _compared(study: Study, scenario: Scenario, points: list[Json], requests: in
     return list(found)
 
 
-def _few(document: Json, op: str, rows: list[Json]) -> Iterator[Judged]:
-    where, errors = f"{op}s, up to {document['few']} outstanding", _errors(rows, "iops")
-    most = document["median_percent"]
+def _few(study: Study, op: str, rows: list[Json]) -> Iterator[Judged]:
+    document, where = study.document, f"{op}s, up to {study.document['few']} outstanding"
+    errors, tails = _errors(rows, "iops"), _errors(rows, "p99_ms")
+    most, percent, share = (document[name] for name in ("median_percent", "within_percent", "share_within"))
     claim = Claim(where, "median size of the error of IOPS, %", 0.0, SOURCE, at_most=most, kind="measured")
-    yield verdict(claim, Obtained(round(median(errors), 2)))
-    yield _share(where, "IOPS", errors, document["within_percent"], document["share_within"])
-    yield _share(where, "p99", _errors(rows, "p99_ms"), document["p99_percent"], document["p99_share"])
+    claims = [
+        verdict(claim, Obtained(round(median(errors), 2))),
+        _share(where, "IOPS", errors, percent, share),
+    ]
+    bar = f"median ≤ {most:g} %; {100 * share:g} % of points within {percent:g} %"
+    yield from _predicts(study, f"IOPS of {where}", errors, claims, bar)
+    percent, share = document["p99_percent"], document["p99_share"]
+    claims = [_share(where, "p99", tails, percent, share)]
+    yield from _predicts(study, f"p99 of {where}", tails, claims, f"{100 * share:g} % of points within {percent:g} %")
 
 
-def _many(document: Json, op: str, rows: list[Json]) -> Iterator[Judged]:
-    where = f"{op}s, more than {document['few']} outstanding"
-    yield _share(where, "IOPS", _errors(rows, "iops"), document["many_percent"], 1.0)
+def _many(study: Study, op: str, rows: list[Json]) -> Iterator[Judged]:
+    where, percent = f"{op}s, more than {study.document['few']} outstanding", study.document["many_percent"]
+    errors = _errors(rows, "iops")
+    claims = [_share(where, "IOPS", errors, percent, 1.0)]
+    yield from _predicts(study, f"IOPS of {where}", errors, claims, f"every point within {percent:g} %")
+
+
+def _predicts(study: Study, what: str, errors: list[float], claims: list[Judged], bar: str) -> Iterator[Judged]:
+    return study.predicts(SYSTEM, errors, claims, fitted=FITTED_ON, predicted=what, bar=bar)
 
 
 def _share(where: str, what: str, errors: list[float], percent: float, least: float) -> Judged:

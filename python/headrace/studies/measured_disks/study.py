@@ -51,25 +51,43 @@ def unfitted(study: Study, disk: Json, device: str, trace: Path) -> Iterator[Jud
     """Judge a disk with nothing fitted: nearer than DiskSim, and its means."""
     found = validation.validate(device, trace)
     allowed = study.document["targets"]["unfitted_mean_percent"]
+    claims = []
     for part, mark in zip(PARTS, disk["disksim_ms"], strict=True):
-        yield _demerit(disk, part, found[part], mark, "nothing fitted, its demerit is below DiskSim's")
-        yield _mean(disk, part, found[part], allowed, "nothing fitted, its mean is as measured")
+        claims.append(_demerit(disk, part, found[part], mark, "nothing fitted, its demerit is below DiskSim's"))
+        claims.append(_mean(disk, part, found[part], allowed, "nothing fitted, its mean is as measured"))
+    bar = f"means within {allowed:g} % and two standard errors; demerits below DiskSim's"
+    yield from _predicts(study, disk, found, claims, "nothing: parameters of DiskSim's file", bar)
 
 
 def fitted(study: Study, disk: Json, device: str, trace: Path) -> Iterator[Judged]:
     """Judge a disk fitted to the first half of its trace, on the second."""
     targets = study.document["targets"]
     found = calibration.calibrate(device, trace)
-    judged = found["judged"]["simulated"]
+    judged, claims = found["judged"]["simulated"], []
     for part, mark in zip(PARTS, disk["disksim_ms"], strict=True):
         most = min(mark / 2, targets["fitted_demerit_percent"] / 100 * judged[part]["measured_mean_ms"])
-        yield _demerit(disk, part, judged[part], most, "fitted, its demerit is at most half of DiskSim's and 2 %")
-        yield _mean(disk, part, judged[part], targets["fitted_mean_percent"], "fitted, its mean is as measured")
+        claims.append(
+            _demerit(disk, part, judged[part], most, "fitted, its demerit is at most half of DiskSim's and 2 %")
+        )
+        allowed = targets["fitted_mean_percent"]
+        claims.append(_mean(disk, part, judged[part], allowed, "fitted, its mean is as measured"))
+    bar = (
+        f"means within {targets['fitted_mean_percent']:g} % and two standard errors; demerits at most half of "
+        f"DiskSim's and {targets['fitted_demerit_percent']:g} % of the mean"
+    )
     if disk.get("keeps_phase"):
         single = found["judged"].get("measured", {"off_by_a_turn_percent": 100.0, "rest_rms_ms": float("inf")})
-        off, rest = single["off_by_a_turn_percent"], single["rest_rms_ms"]
-        yield _at_most(disk, "requests off by a turn, %", off, targets["off_by_a_turn_percent"])
-        yield _at_most(disk, "RMS of the other requests, ms", rest, targets["rest_rms_ms"])
+        off, rest = targets["off_by_a_turn_percent"], targets["rest_rms_ms"]
+        claims.append(_at_most(disk, "requests off by a turn, %", single["off_by_a_turn_percent"], off))
+        claims.append(_at_most(disk, "RMS of the other requests, ms", single["rest_rms_ms"], rest))
+        bar += f"; at most {off:g} % of requests off by a turn, the others within {rest:g} ms RMS"
+    yield from _predicts(study, disk, judged, claims, "the device, on the first half of its trace", bar)
+
+
+def _predicts(study: Study, disk: Json, found: Json, claims: list[Judged], fitted: str, bar: str) -> Iterator[Judged]:
+    errors = [found[part]["mean_error_percent"] for part in PARTS]
+    predicted = f"means of {found['overall']['n']:,} requests, of their reads and of their writes"
+    return study.predicts(disk["device"], errors, claims, fitted=fitted, predicted=predicted, bar=bar)
 
 
 def _demerit(disk: Json, part: str, found: Json, most: float, text: str) -> Judged:

@@ -3,6 +3,7 @@
 import csv
 import math
 import os
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ SHORTER = 10
 # The largest number is looked for up to this multiple of the submitted one.
 MOST = 4
 SIZES = 16
+LARGEST = "largest number that passes"
 
 
 @dataclass(frozen=True)
@@ -81,9 +83,26 @@ def obtain(study: Study) -> Iterator[Judged]:
     fitted = [one for one in submissions if one.model == study.document["fit_on"]]
     hand_over = fit(study, fitted)
     study.tell(f"hand_over = {hand_over * 1e3:.2f} ms")
+    found: dict[str, list[Judged]] = defaultdict(list)
     for one in submissions:
         study.tell(one.name)
-        yield from judged(study, one, hand_over)
+        found[one.drive["device"]] += judged(study, one, hand_over)
+    for device, claims in found.items():
+        yield from _predicted(study, device, claims)
+
+
+def _predicted(study: Study, device: str, claims: list[Judged]) -> Iterator[Judged]:
+    document = study.document
+    yield from (claim for claim in claims if claim["calibrated"])
+    largest = f"exactly up to {document['exactly_up_to']}, else within {document['largest_percent']:g} %"
+    asked = {"AU at the submitted number": f"every AU within {document['au_points']:g} points", LARGEST: largest}
+    for what, bar in asked.items():
+        held_out = [one for one in claims if not one["calibrated"] and (one["text"] == LARGEST) == (what == LARGEST)]
+        errors = [100 * (one["obtained"] / one["published"] - 1) for one in held_out]  # type: ignore[operator]
+        fitted = f"one time of the host, by AU of {document['fit_on']} on both drives"
+        yield from study.predicts(
+            f"{device} in one host, training", errors, held_out, fitted=fitted, predicted=what, bar=bar
+        )
 
 
 def _submissions(study: Study, table: Path) -> Iterator[Submission]:
@@ -131,7 +150,7 @@ def judged(study: Study, one: Submission, hand_over: float) -> Iterator[Judged]:
     tolerance: Json = (
         {"percent": document["largest_percent"]} if submitted > document["exactly_up_to"] else {"within": 0.0}
     )
-    claim = Claim(one.name, "largest number that passes", submitted, SOURCE, kind="measured", **tolerance)
+    claim = Claim(one.name, LARGEST, submitted, SOURCE, kind="measured", **tolerance)
     alone = _largest(lambda number: one.by_bandwidth(number) >= one.least, submitted)
     yield verdict(claim, Obtained(largest), why=f"by bandwidth alone {alone}")
 

@@ -62,16 +62,25 @@ def judged(study: Study, scenario: Scenario, drive: Json, table: Path) -> Iterat
     requests = SMALL if study.small else JUDGING
     rows = comparison.compare(scenario, found, requests=requests)["rows"]
     errors = [abs(row["error_percent"]["iops"]) for row in rows]
-    within = sum(error <= document["within_percent"] for error in errors) / len(errors)
-    claim = Claim(
-        drive["name"], "median size of the error of IOPS, %", 0.0, SOURCE,
-        at_most=document["median_percent"], kind="measured",
+    most, percent, least = (document[name] for name in ("median_percent", "within_percent", "share_within"))
+    yield from study.predicts(
+        drive["name"], errors, _claims(drive["name"], errors, most, percent, least),
+        fitted=f"host, port and drive, by IOPS at depths {_listed(document['fit_on'])}",
+        predicted=f"IOPS at depths {_listed(document['judge_on'])}, 1 to 64 jobs, reads and writes",
+        bar=f"median ≤ {most:g} %; {100 * least:g} % of points within {percent:g} %",
     )  # fmt: skip
+
+
+def _claims(name: str, errors: list[float], most: float, percent: float, least: float) -> Iterator[Judged]:
+    claim = Claim(name, "median size of the error of IOPS, %", 0.0, SOURCE, at_most=most, kind="measured")
     yield verdict(claim, Obtained(round(median(errors), 2)))
-    text = f"share of {len(errors)} points within {document['within_percent']:g} %"
-    least = document["share_within"]
-    claim = Claim(drive["name"], text, f"≥ {least:g}", SOURCE, at_least=least, kind="measured")
-    yield verdict(claim, Obtained(round(within, 3)))
+    text = f"share of {len(errors)} points within {percent:g} %"
+    claim = Claim(name, text, f"≥ {least:g}", SOURCE, at_least=least, kind="measured")
+    yield verdict(claim, Obtained(round(sum(error <= percent for error in errors) / len(errors), 3)))
+
+
+def _listed(depths: list[int]) -> str:
+    return f"{', '.join(map(str, depths[:-1]))} and {depths[-1]}"
 
 
 def measured(table: Path, device: str, depths: list[int]) -> Measurement:
