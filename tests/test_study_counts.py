@@ -1,6 +1,8 @@
 """What READMEs say of studies agrees with their last run at full size."""
 
+import importlib
 import json
+from collections.abc import Iterator
 from typing import Any, cast
 
 import pytest
@@ -63,6 +65,21 @@ def test_the_page_of_all_studies_counts_the_claims_of_each(one: Json) -> None:
     table = next(block for block in shown.blocks if isinstance(block, Table))
     assert [row[0] for row in table.rows] == ["data-sheets", "again"]
     assert [row[1] for row in table.rows] == [f"{held} of {tried}"] * 2
+
+
+def test_errors_on_a_measured_system_are_sizes_and_count_what_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    within = study.Claim("drive", "median", 0.0, "here", at_most=3.0)
+    claims = [study.verdict(within, study.Obtained(value)) for value in (2.0, 4.0)]
+    errors = [-9.0, 1.0, -2.0, 3.0, 1.0, -2.0, 3.0, -1.0, 2.0, 20.0]
+
+    def obtain(of: study.Study) -> Iterator[study.Judged]:
+        yield from of.predicts("a drive", errors, claims, fitted="nothing", predicted="IOPS", bar="median ≤ 3 %")
+
+    monkeypatch.setattr(importlib.import_module("headrace.studies.whole_path.study"), "obtain", obtain)
+    report = study.find("whole-path").run()
+    [row] = report["accuracy"]
+    assert [row[name] for name in ("points", "median_percent", "p90_percent", "held", "tried")] == [10, 2.0, 9.0, 1, 2]
+    assert report["claims"][:2] == claims
 
 
 def test_a_small_run_says_first_that_its_verdicts_mean_little(headrace: Run) -> None:
