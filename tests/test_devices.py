@@ -102,7 +102,7 @@ def test_what_is_no_file_to_import_is_said_in_its_own_words(headrace: Run, tmp_p
 
 def test_a_part_of_a_name_finds_its_devices(headrace: Run) -> None:
     said = headrace("devices", "Micron").stderr
-    near = [f"micron-{one}" for one in ("6500-ion-30720gb", "7450-pro-1920gb", "9400-pro-7680gb")]
+    near = [f"micron-{one}" for one in ("6500-ion-30720gb", "7450-pro-1920gb", "9400-pro-7680gb", "9550-max-6400gb")]
     assert f"did you mean {' or '.join(f'`{one}`' for one in near)}? there are" in said
     assert "did you mean `maxtor-7y250p0` or `maxtor-7y250p0-2mb`?" in headrace("devices", "maxtor").stderr
     assert "HD103UJ" in headrace("devices", "samsung-hd103").stdout

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use crate::document::{Problems, Tree};
 
 /// Every file of `catalog/`, by its name. The one list to extend when a device is added.
-const FILES: [(&str, &str); 25] = [
+const FILES: [(&str, &str); 31] = [
     ("aws-gp2-100gib", include_str!("../../../catalog/aws-gp2-100gib.yaml")),
     ("aws-gp2-500gib", include_str!("../../../catalog/aws-gp2-500gib.yaml")),
     ("aws-gp3", include_str!("../../../catalog/aws-gp3.yaml")),
@@ -27,15 +27,21 @@ const FILES: [(&str, &str); 25] = [
     ("micron-6500-ion-30720gb", include_str!("../../../catalog/micron-6500-ion-30720gb.yaml")),
     ("micron-7450-pro-1920gb", include_str!("../../../catalog/micron-7450-pro-1920gb.yaml")),
     ("micron-9400-pro-7680gb", include_str!("../../../catalog/micron-9400-pro-7680gb.yaml")),
+    ("micron-9550-max-6400gb", include_str!("../../../catalog/micron-9550-max-6400gb.yaml")),
     ("quantum-atlas-10k", include_str!("../../../catalog/quantum-atlas-10k.yaml")),
+    ("quantum-atlas-10k-ultra160", include_str!("../../../catalog/quantum-atlas-10k-ultra160.yaml")),
     ("quantum-qm39100td", include_str!("../../../catalog/quantum-qm39100td.yaml")),
     ("samsung-hd103uj", include_str!("../../../catalog/samsung-hd103uj.yaml")),
     ("samsung-pm883-480gb", include_str!("../../../catalog/samsung-pm883-480gb.yaml")),
+    ("seagate-mach2-2x18-actuator", include_str!("../../../catalog/seagate-mach2-2x18-actuator.yaml")),
     ("seagate-st18000nm000j", include_str!("../../../catalog/seagate-st18000nm000j.yaml")),
+    ("seagate-st24000nm007h", include_str!("../../../catalog/seagate-st24000nm007h.yaml")),
     ("seagate-st32171w", include_str!("../../../catalog/seagate-st32171w.yaml")),
     ("seagate-st336752fc", include_str!("../../../catalog/seagate-st336752fc.yaml")),
     ("seagate-st34501n", include_str!("../../../catalog/seagate-st34501n.yaml")),
+    ("seagate-st34501n-ultra", include_str!("../../../catalog/seagate-st34501n-ultra.yaml")),
     ("seagate-st3500630ns", include_str!("../../../catalog/seagate-st3500630ns.yaml")),
+    ("seagate-st3500630ns-ncq", include_str!("../../../catalog/seagate-st3500630ns-ncq.yaml")),
 ];
 
 /// The names of all devices.
@@ -183,7 +189,7 @@ mod tests {
             "a whole name comes before parts of longer ones"
         );
         assert_eq!((found("micron"), found(""), found("exos x20")), (None, None, None));
-        assert_eq!(candidates("micron", Path::new("/nowhere")).len(), 3);
+        assert_eq!(candidates("micron", Path::new("/nowhere")).len(), 4);
     }
 
     #[test]

@@ -5,35 +5,55 @@ from collections.abc import Iterator
 from typing import Any
 
 from headrace import Scenario, devices
+from headrace.devices import quantities
 from headrace.study import Claim, Judged, Obtained, Study, verdict, whole
 
 Json = dict[str, Any]
 
 # Requests of a run, all streams together, and with `--small`: sequential loads repeat themselves after far fewer.
 SEQUENTIAL, RANDOM, SMALL = 10_000, 10_000, 4_000
+# So many rounds of all outstanding requests at least.
+ROUNDS = 100
 
 # The share of a drive that a sequential stream goes to.
 SHARE = 0.01
 
-# The units in which catalogue numbers come.
-UNITS = {"B": 1, "GB": 10**9, "KiB": 1 << 10, "GiB": 1 << 30}
-
 
 def obtain(study: Study) -> Iterator[Judged]:
     """Judge every drive under every load; those without a published figure are shown."""
-    for drive in study.document["drives"]:
-        for load in study.document["load"]:
-            study.tell(f"{drive}, {load['id']}")
+    document = study.document
+    loads = [load for load in document["load"] if load["id"] not in document["for_figures"]]
+    for drive in document["drives"]:
+        for load in loads:
             yield from _judged(study, drive, load)
+    others = dict.fromkeys(
+        figure["drive"] for figure in document["figure"] if figure["drive"] not in document["drives"]
+    )
+    for drive in others:
+        for load in document["load"]:
+            if any(_is_of(figure, drive, load) for figure in document["figure"]):
+                yield from _judged(study, drive, load)
+    for drive in document["queueing"]["drives"]:
+        yield _queued(study, drive)
+
+
+def _queued(study: Study, drive: str) -> Judged:
+    """Judge what a full queue gains over one command at a time."""
+    queueing = study.document["queueing"]
+    loads = [load for load in study.document["load"] if load["id"] in queueing["loads"]]
+    alone, queued = (sum(_simulated(study, drive, load, [None])) for load in loads)
+    claim = Claim.read(queueing, id=f"{drive}: queueing", text="reads/s at depth 32 over those at depth 1")
+    return verdict(claim, Obtained(round(queued / alone, 3)))
 
 
 def _judged(study: Study, drive: str, load: Json) -> Iterator[Judged]:
+    study.tell(f"{drive}, {load['id']}")
     unit = "MB/s" if "size" in load else "requests/s"
     rates = _simulated(study, drive, load, _regions(load))
     figures = [figure for figure in study.document["figure"] if _is_of(figure, drive, load)]
     for figure in figures:
         percent = study.document[figure["tolerance"]]
-        kind = "measured" if figure["tolerance"] == "measured_percent" else "published"
+        kind = figure.get("kind", "measured" if figure["tolerance"] == "measured_percent" else "published")
         claim = Claim.read(
             figure, id=f"{drive}: {load['id']}", text=unit, published=figure["value"], percent=percent, kind=kind
         )
@@ -70,10 +90,13 @@ def _regions(load: Json) -> list[float | None]:
 def _simulated(study: Study, drive: str, load: Json, places: list[float | None]) -> list[float]:
     """Return what each stream gets, in MB/s where it is sequential, else in requests/s."""
     numbers = devices.numbers(drive)
-    capacity = _bytes(numbers["capacity"]["value"])
+    capacity = int(quantities.quantity("size", numbers["capacity"]))
     streams = {f"s{number}": _stream(load, place, capacity) for number, place in enumerate(places)}
-    disk = {"type": "disk", "device": numbers, "positioning": "mechanical"}
+    kind = {"type": "ssd"} if "flash" in numbers else {"type": "disk", "positioning": "mechanical"}
+    disk = kind | {"device": numbers}
     requests = SMALL if study.small else SEQUENTIAL if "size" in load else RANDOM
+    # A round of all that are outstanding says little: the queues fill meanwhile.
+    requests = max(requests, ROUNDS * load.get("depth", 1))
     run = {"requests": requests, "seed": 1}
     scenario = Scenario(json.dumps({"system": {"disk": disk}, "workload": streams, "run": run}))
     found = whole(scenario.run()).streams
@@ -91,8 +114,3 @@ def _stream(load: Json, place: float | None, capacity: int) -> Json:
         region = {"from": f"{begin} MiB", "size": f"{size} MiB"}
         stream |= {"pattern": "sequential", "region": region}
     return stream
-
-
-def _bytes(text: str) -> int:
-    number, unit = text.split()
-    return int(float(number) * UNITS[unit])
