@@ -12,7 +12,7 @@ Json = dict[str, Any]
 
 # Requests of a run, all streams together, and with `--small`: sequential loads repeat themselves after far fewer.
 SEQUENTIAL, RANDOM, SMALL = 10_000, 10_000, 4_000
-# At least this number of rounds of all outstanding requests.
+# Minimum number of rounds of all outstanding requests.
 ROUNDS = 100
 
 # The share of a drive that a sequential stream goes to.
