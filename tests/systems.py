@@ -116,8 +116,10 @@ class Systems:
         return plain | self.maybe(queue_depth=lambda: self.one(1, 2, 8, 32), scheduling=lambda: self.one(*policies))
 
     def ssd(self) -> Json:
+        device: Json = copy.deepcopy(SMALL_SSD)
+        device["buffer"] |= self.maybe(0.5, power_loss_protection=lambda: False)
         some = self.maybe(written=lambda: self.one("0 %", "50 %", "100 %"), overwritten=lambda: self.one(0.5, 1))
-        return {"type": "ssd", "device": copy.deepcopy(SMALL_SSD)} | some | self.maybe(read_command=self.time)
+        return {"type": "ssd", "device": device} | some | self.maybe(read_command=self.time)
 
     def leaf(self) -> Json:
         kind: Json = self.one(self.station, self.disk, self.disk, self.disk, self.ssd)()
@@ -129,6 +131,7 @@ class Systems:
             replacement=lambda: self.one("lru", "arc", "2q"),
             stripes_at_once=lambda: self.one(1, 4),
             run=lambda: self.one("64 KiB", "8 MiB"),
+            volatile=lambda: True,
             destage=lambda: {"high": "50 %", "low": self.one("10 %", "50 %"), "idle": self.time(1, 1000)},
         )
 
@@ -439,6 +442,8 @@ class Systems:
             op=lambda: self.one("write", "write", "write", {"reads": "50 %"}, {"reads": "90 %"}),
             pattern=lambda: self.one("sequential", {"hot_spot": {"skew": 1}}, {"runs": {"length": 8}}),
         )
+        if stream.get("op", "read") != "read":
+            stream |= self.maybe(0.2, flush_every=lambda: self.one(1, 7, 1000), durable=lambda: True)
         if self.chance(0.2):
             return stream | {"file": "4 MiB", "files": self.one(1, 20), "pattern": "sequential"}
         stream |= self.maybe(footprint=lambda: self.one("1 MiB", "100 MB"))

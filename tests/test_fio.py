@@ -330,11 +330,22 @@ def test_options_are_honoured(tmp_path: Path) -> None:
     assert options(tmp_path, "rw=randread:8")[0]["pattern"] == {"runs": {"length": 8.0}}
 
 
+def test_flushes_and_durable_writes_are_honoured(tmp_path: Path) -> None:
+    stream, remarks = options(tmp_path, "rw=randrw fsync=32 fdatasync=0")
+    assert (stream["flush_every"], "durable" in stream, "fsync" in remarks) == (32, False, False)
+    stream, _ = options(tmp_path, "rw=write fdatasync=1 sync=dsync")
+    assert (stream["flush_every"], stream["durable"]) == (1, True)
+    assert "flush_every" not in options(tmp_path, "rw=read fsync=1 sync=none")[0]
+    job = "[a]\nrw=write\nbs=4k\nfsync=4\ndirect=1\nnumber_ios=100\n"
+    [stream] = with_job(tmp_path, job).run().data["streams"]
+    assert (stream["writes"]["count"], stream["operations"]["flush"]["count"]) == (100, 25)
+
+
 def test_options_that_are_not_are_named_with_the_reason(tmp_path: Path) -> None:
-    told = "fsync=1 norandommap frobnicate=3 iodepth=32 random_distribution=normal:20 rw=randwrite"
+    told = "end_fsync=1 norandommap frobnicate=3 iodepth=32 random_distribution=normal:20 rw=randwrite"
     _, remarks = options(tmp_path, told)
     for expected in (
-        "`fsync=1` is ignored: flushes",
+        "`end_fsync=1` is ignored: flushes",
         "`norandommap=1` is ignored: headrace has its own random numbers",
         "`frobnicate=3` is ignored: headrace does not know it",
         "`iodepth=32` is ignored: the engine psync",

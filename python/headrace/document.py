@@ -105,7 +105,7 @@ class ComponentSpecFileSystem(TypedDict):
     direct_above: NotRequired[str | None]
     """Calls larger than this bypass the page cache. Default: none do."""
     fsync_every: NotRequired[str | None]
-    """Number of bytes written between calls of `fsync`, which wait until all data is on the volume; a file size calls it after each file. Default: never."""
+    """Number of bytes written between calls of `fsync`, which wait until all data is on the volume; a file size calls it after each file. They do not flush the volume's own cache, as a stream's `flush_every` does. Default: never."""
     allocation: NotRequired[Allocation | None]
     """Placement of files on the volume. Default: one after another, as in the address space."""
 
@@ -1111,12 +1111,14 @@ Collection: TypeAlias = "Literal['greedy'] | Literal['fifo'] | CollectionChoices
 """Rule by which garbage collection chooses the block to erase."""
 
 class BufferNumbers(TypedDict):
-    """The write buffer of a drive. A write completes when its data is in the buffer, whether or not the buffer survives a power failure."""
+    """The write buffer of a drive. A write completes when its data is in the buffer, whether or not the buffer survives a power failure; a flush, and a durable write, when it is stable."""
 
     size: Sourced
     """Capacity of the buffer."""
     halves: NotRequired[bool]
     """If true, the buffer consists of two halves: one fills while the other is written to flash, and a half becomes free when its last page is on flash. Default: space becomes free page by page."""
+    power_loss_protection: NotRequired[bool]
+    """True if capacitors keep the buffer until it is on flash when power is lost: what is in it is stable, and a flush costs its command alone. Default: a flush waits until all pages that it covers are on flash. (The mapping is kept either way, at no cost.)"""
 
 ReplacementSpec: TypeAlias = "Literal['lru'] | Literal['arc'] | Literal['2q']"
 """Replacement policy of a cache."""
@@ -1148,6 +1150,8 @@ class ArrayCacheSpec(TypedDict):
     """Amount of one stream moved before it switches to another, in both directions; larger runs need fewer seeks. Default: 8 MiB, an estimate."""
     destage: NotRequired[DestageSpec]
     """Rules of destaging partial stripes. Full stripes are destaged at once."""
+    volatile: NotRequired[bool]
+    """True if its contents are lost with power: a flush then waits until all that it covers is on the disks, and a write that must be durable, too. Default: batteries or flash keep them, and a flush is answered at once."""
 
 WritePolicy: TypeAlias = "Literal['through'] | Literal['back']"
 """Time at which a write to an array with a cache completes."""
@@ -1622,6 +1626,10 @@ StreamSpec = TypedDict(
         "timeout": "NotRequired[str | None]",
         # Priority, for components with priorities. Smaller numbers are more urgent.
         "priority": "NotRequired[int]",
+        # Number of its writes after which its next request is a flush, answered when all writes acknowledged before it are stable: fio's `fsync` and `fdatasync`. With one client, 1 flushes after each write. Default: never.
+        "flush_every": "NotRequired[int | None]",
+        # If true, its writes are answered when they, and all writes acknowledged before, are stable: fio's `sync` (`O_DSYNC`; a flush and force unit access).
+        "durable": "NotRequired[bool]",
     },
 )
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     import polars
     from numpy.typing import ArrayLike
 
-Op = Literal["read", "write", "discard"]
-OPS: dict[str, int] = {"read": 0, "write": 1, "discard": 2}
+Op = Literal["read", "write", "discard", "flush"]
+OPS: dict[str, int] = {"read": 0, "write": 1, "discard": 2, "flush": 3}
 # Later than any completion.
 END_NS = (1 << 64) - 1
 
@@ -74,7 +74,8 @@ class Storage:
     ) -> int:
         """Submit a request, now or at a later time; return its ticket.
 
-        With `durable` a write completes when it, and all that its drive took in before it, are on the medium.
+        With `durable` a write completes when it, and all that its drive took in before it, are on the medium. A flush
+        has no bytes (`size=0`), and completes when all that completed before it is there.
         """
         at = self.now_ns if at_ns is None else at_ns
         return self._core.submit(at, self._target(target), OPS[op], address, size, durable)
@@ -91,8 +92,8 @@ class Storage:
     ) -> "np.ndarray[Any, Any]":
         """Submit many requests at their times; return their tickets.
 
-        Operations are names, or numbers: 0 (read), 1 (write), 2 (discard). Arrays have one number a request; a single
-        number counts for all.
+        Operations are names, or numbers: 0 (read), 1 (write), 2 (discard), 3 (flush). Arrays have one number a request;
+        a single number counts for all.
         """
         import numpy as np  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
 

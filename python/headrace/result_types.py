@@ -133,9 +133,9 @@ StreamResults = TypedDict(
         "response": "ResponseResults",
         # As `response`, for reads; null unless the stream has reads and writes.
         "reads": "ResponseResults | None",
-        # As `response`, for writes; null unless the stream has reads and writes.
+        # As `response`, for writes; null unless the stream has reads and writes, or flushes.
         "writes": "ResponseResults | None",
-        # As `response`, by operation, for a replayed log with several operations: `get`, `put`, `stage`, `delete`, `session`, and `recall`: the gets and stages whose file was read from tape; otherwise empty.
+        # As `response`, by operation, for a replayed log with several operations: `get`, `put`, `stage`, `delete`, `session`, and `recall`: the gets and stages whose file was read from tape; `flush` for a stream with `flush_every`; otherwise empty.
         "operations": "dict[str, ResponseResults]",
         # CDF of response times at 500 equally spaced shares, at fewer where there were fewer responses.
         "cdf": "list[list[float | float]]",

@@ -37,6 +37,8 @@ typedef enum headrace_op {
   HEADRACE_OP_WRITE = 1,
   // Discard (TRIM, UNMAP).
   HEADRACE_OP_DISCARD = 2,
+  // Flush: it completes when all that completed before it is on the medium. It has no bytes.
+  HEADRACE_OP_FLUSH = 3,
 } headrace_op;
 
 // A storage system. It belongs to one thread at a time.

@@ -43,6 +43,8 @@ pub enum HeadraceOp {
     Write = 1,
     /// Discard (TRIM, UNMAP).
     Discard = 2,
+    /// Flush: it completes when all that completed before it is on the medium. It has no bytes.
+    Flush = 3,
 }
 
 /// A request to a target.
@@ -231,9 +233,9 @@ pub unsafe extern "C" fn headrace_submit(
     let (Some(of), Some(asked)) = (unsafe { (storage.as_mut(), request.as_ref()) }) else {
         return HeadraceStatus::Invalid;
     };
-    let Some(op) = [Op::Read, Op::Write, Op::Discard].get(asked.op as usize) else {
-        return of
-            .refuse(HeadraceStatus::Unknown, "the operation is none of 0 (read), 1 (write), 2 (discard)");
+    let Some(op) = [Op::Read, Op::Write, Op::Discard, Op::Flush].get(asked.op as usize) else {
+        let message = "the operation is none of 0 (read), 1 (write), 2 (discard), 3 (flush)";
+        return of.refuse(HeadraceStatus::Unknown, message);
     };
     let block = Block { op: *op, address: asked.address, bytes: asked.bytes };
     let found = of.storage.submit(Nanos(asked.at_ns), asked.target, block, asked.durable != 0);

@@ -41,8 +41,9 @@ fn op(code: u64) -> PyResult<Op> {
         0 => Ok(Op::Read),
         1 => Ok(Op::Write),
         2 => Ok(Op::Discard),
+        3 => Ok(Op::Flush),
         _ => Err(PyValueError::new_err(format!(
-            "operation {code} is none of 0 (read), 1 (write), 2 (discard)"
+            "operation {code} is none of 0 (read), 1 (write), 2 (discard), 3 (flush)"
         ))),
     }
 }

@@ -15,13 +15,14 @@ pub enum Operation {
 
 impl Operation {
     /// All names, by [`Operation::code`].
-    pub const NAMES: [&str; 9] =
-        ["read", "write", "get", "put", "stage", "delete", "session", "recall", "discard"];
+    pub const NAMES: [&str; 10] =
+        ["read", "write", "get", "put", "stage", "delete", "session", "recall", "discard", "flush"];
 
     /// Its number in the log of requests.
     pub fn code(self) -> u64 {
         match self {
             Self::Block(Op::Discard) => 8,
+            Self::Block(Op::Flush) => 9,
             Self::Block(op) => op as u64,
             Self::File(act) => 2 + act as u64,
             Self::Recall => 7,

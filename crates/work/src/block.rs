@@ -14,6 +14,9 @@ pub enum Op {
     /// Data on the device is no longer needed (TRIM, deallocate); none is sent. Only components that
     /// discard are asked.
     Discard,
+    /// What was acknowledged before goes to stable media (flush, `SYNCHRONIZE CACHE`, `FLUSH CACHE`); no data is
+    /// sent, and the whole component is addressed.
+    Flush,
 }
 
 /// An operation on consecutive bytes.
@@ -23,11 +26,14 @@ pub struct Block {
     pub op: Op,
     /// The first byte.
     pub address: u64,
-    /// Number of bytes; at least one.
+    /// Number of bytes; at least one, except for a flush, which has none.
     pub bytes: u64,
 }
 
 impl Block {
+    /// A flush.
+    pub const FLUSH: Self = Self { op: Op::Flush, address: 0, bytes: 0 };
+
     /// One more than its last byte.
     #[inline]
     pub fn end(&self) -> u64 {

@@ -55,7 +55,8 @@ pub struct Request<W> {
     /// The thread of its server that it belongs to, counted from 1; 0 where it belongs to none.
     pub thread: u32,
     /// True for a write that completes when it and all that the device took in before are on the medium (a flush of the device's
-    /// write cache, and force unit access). A device without a volatile cache has nothing to do for it.
+    /// write cache, and force unit access). A device without a volatile cache has nothing to do for it. What such a write needs to read is
+    /// read as ever: see [`Request::is_durable`].
     pub durable: bool,
     /// Work to do.
     pub work: W,
@@ -73,6 +74,18 @@ impl Request<Block> {
         durable: false,
         work: Block { op: Op::Read, address: 0, bytes: 0 },
     };
+
+    /// Returns true if this is a write that completes when it and all before it are on the medium.
+    #[inline]
+    pub fn is_durable(&self) -> bool {
+        self.durable && self.work.op == Op::Write
+    }
+
+    /// Returns true if what was acknowledged before it is on the medium when it completes: a flush, or a durable write.
+    #[inline]
+    pub fn flushes(&self) -> bool {
+        self.is_durable() || self.work.op == Op::Flush
+    }
 }
 
 impl<W> Request<W> {

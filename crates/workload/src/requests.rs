@@ -24,6 +24,10 @@ pub struct Requests {
     /// The request, if all are alike.
     alike: Option<Block>,
     made: u64,
+    /// Writes between flushes, and those since the last.
+    flush_every: Option<u32>,
+    unflushed: u32,
+    durable: bool,
 }
 
 impl Requests {
@@ -41,6 +45,9 @@ impl Requests {
             files: None,
             alike: None,
             made: 0,
+            flush_every: spec.flush_every,
+            unflushed: 0,
+            durable: spec.durable,
         }
     }
 
@@ -74,7 +81,14 @@ impl Requests {
         self.made += 1;
         let key = self.stream.key(number);
         (request.root, request.key) = (key, key);
+        request.durable = self.durable;
+        if self.flush_every.is_some_and(|every| self.unflushed >= every) {
+            self.unflushed = 0;
+            request.work = Block::FLUSH;
+            return;
+        }
         request.work = self.alike.unwrap_or_else(|| self.draw(number));
+        self.unflushed += u32::from(self.flush_every.is_some() && request.work.op == Op::Write);
     }
 
     #[inline]
@@ -120,6 +134,8 @@ mod tests {
             when_full: WhenFull::Wait,
             timeout: None,
             priority: 0,
+            flush_every: None,
+            durable: false,
         }
     }
 

@@ -68,6 +68,15 @@ pub struct StreamSpec {
     /// Priority, for components with priorities. Smaller numbers are more urgent.
     #[serde(default)]
     pub priority: u8,
+    /// Number of its writes after which its next request is a flush, answered when all writes acknowledged before it are stable: fio's
+    /// `fsync` and `fdatasync`. With one client, 1 flushes after each write. Default: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub flush_every: Option<u32>,
+    /// If true, its writes are answered when they, and all writes acknowledged before, are stable: fio's `sync` (`O_DSYNC`; a flush and
+    /// force unit access).
+    #[serde(default)]
+    pub durable: bool,
 }
 
 impl StreamSpec {
@@ -89,11 +98,19 @@ impl StreamSpec {
         u64::from(self.files.unwrap_or(1))
     }
 
+    /// Returns the share of its requests that are flushes.
+    pub fn flushes(&self) -> f64 {
+        let writes = if self.op == OpSpec::Discard { 0.0 } else { 1.0 - self.op.reads() };
+        self.flush_every.map_or(0.0, |every| writes / (f64::from(every) + writes))
+    }
+
     /// Returns true if the stream says which requests are drawn.
     pub fn draws_requests(&self) -> bool {
         let said =
             self.align.is_some() || self.footprint.is_some() || self.region.is_some() || self.file.is_some();
-        said || self.op != OpSpec::default()
+        let stable = self.flush_every.is_some() || self.durable;
+        said || stable
+            || self.op != OpSpec::default()
             || self.size != four_kib()
             || self.pattern != PatternSpec::default()
     }

@@ -7,7 +7,7 @@ use std::path::Path as FilePath;
 use headrace_kernel::{Pause, RngStream};
 use headrace_storage::{Activity, Arena, Change};
 use headrace_units::Nanos;
-use headrace_work::{Block, Breakdown, NodeId, Request};
+use headrace_work::{Block, Breakdown, NodeId, Op, Request};
 
 use crate::document::{Path, Problem, Problems, Tree, ValueNode};
 use crate::faults::{self, Fault, Moment};
@@ -88,8 +88,8 @@ pub enum StorageError {
         /// Capacity of the target.
         capacity: u64,
     },
-    /// A request for no bytes.
-    #[error("a request is for one byte at least")]
+    /// A request for no bytes, or a flush of some.
+    #[error("a request is for one byte at least, and a flush for none")]
     Empty,
     /// More requests are in flight than `run.limits.in_flight` allows.
     #[error("{0} requests are in flight or not collected, the limit of `run.limits.in_flight`")]
@@ -199,7 +199,7 @@ impl Storage {
     /// same number of a stream that is called as its target.
     ///
     /// # Errors
-    /// It is in the past, for no bytes, beyond the end of its target, or one too many.
+    /// It is in the past, for no bytes (a flush for some), beyond the end of its target, or one too many.
     pub fn submit(
         &mut self,
         at: Nanos,
@@ -220,7 +220,7 @@ impl Storage {
         };
         let Block { address, bytes, .. } = block;
         let capacity = if target.capacity > 0 { target.capacity } else { MOST };
-        if bytes == 0 {
+        if (bytes == 0) != (block.op == Op::Flush) {
             return Err(StorageError::Empty);
         }
         if address.checked_add(bytes).is_none_or(|end| end > capacity) {

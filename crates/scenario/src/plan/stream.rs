@@ -38,8 +38,11 @@ impl StreamPlan {
                 let recalls = acts.iter().any(|act| matches!(act, FileAct::Get | FileAct::Stage));
                 acts.into_iter().map(Operation::File).chain(recalls.then_some(Operation::Recall)).collect()
             }
-            None if self.is_mixed() => vec![Operation::Block(Op::Read), Operation::Block(Op::Write)],
-            None => Vec::new(),
+            None => {
+                let flushes = self.spec.flush_every.map(|_| Op::Flush);
+                let reads = self.is_mixed().then_some(Op::Read);
+                reads.into_iter().chain([Op::Write]).chain(flushes).map(Operation::Block).collect()
+            }
         };
         if all.len() > 1 { all } else { Vec::new() }
     }
@@ -109,6 +112,7 @@ impl StreamPlan {
             sizes: self.spec.size.bounds(),
             align: self.spec.alignment(),
             uniform: self.spec.is_everywhere(),
+            durable: self.spec.durable,
             traced: self.is_recorded(),
             alone: false,
             sessions: self.sessions(),
@@ -139,11 +143,12 @@ impl StreamPlan {
 
     /// Every kind of request that occurs, with its probability: (probability, op, bytes). For streams that draw theirs.
     fn kinds(&self) -> Vec<(f64, Op, u64)> {
-        let reads = self.spec.op.reads();
-        let ops = [(reads, Op::Read), (1.0 - reads, self.spec.op.otherwise())];
+        let (reads, flushes) = (self.spec.op.reads(), self.spec.flushes());
+        let data = 1.0 - flushes;
+        let ops = [(reads * data, Op::Read), ((1.0 - reads) * data, self.spec.op.otherwise())];
         let sizes = self.spec.size.support(1000);
         let kinds = ops.iter().flat_map(|(p, op)| sizes.iter().map(move |(q, size)| (p * q, *op, size.0)));
-        kinds.filter(|(p, ..)| *p > 0.0).collect()
+        kinds.chain([(flushes, Op::Flush, 0)]).filter(|(p, ..)| *p > 0.0).collect()
     }
 
     /// At most [`KINDS`] kinds, chosen by probability.

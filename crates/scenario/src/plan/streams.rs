@@ -178,6 +178,16 @@ impl Planner<'_> {
     }
 
     fn drawn_stream(&mut self, path: &Path, spec: &StreamSpec, capacity: Bytes) {
+        let writes = spec.op.reads() < 1.0 && spec.op != OpSpec::Discard;
+        for (field, is_set) in [("flush_every", spec.flush_every.is_some()), ("durable", spec.durable)] {
+            if is_set && !writes {
+                let message = format!("`{field}` is about writes, and the stream has none");
+                self.say(Problem::at(path.key(field), message).help("remove it, or set `op: write`"));
+            }
+        }
+        if spec.flush_every == Some(0) {
+            self.say(Problem::at(path.key("flush_every"), "must be at least 1"));
+        }
         if let Some(problem) = spec.size.problem() {
             return self.say(Problem::at(path.key("size"), problem));
         }

@@ -54,10 +54,10 @@ pub struct StreamResults {
     pub response: ResponseResults,
     /// As `response`, for reads; null unless the stream has reads and writes.
     pub reads: Option<ResponseResults>,
-    /// As `response`, for writes; null unless the stream has reads and writes.
+    /// As `response`, for writes; null unless the stream has reads and writes, or flushes.
     pub writes: Option<ResponseResults>,
     /// As `response`, by operation, for a replayed log with several operations: `get`, `put`, `stage`, `delete`, `session`, and
-    /// `recall`: the gets and stages whose file was read from tape; otherwise empty.
+    /// `recall`: the gets and stages whose file was read from tape; `flush` for a stream with `flush_every`; otherwise empty.
     pub operations: BTreeMap<&'static str, ResponseResults>,
     /// CDF of response times at 500 equally spaced shares, at fewer where there were fewer responses.
     #[schemars(extend("x-unit" = "list of [ms, share]"))]
@@ -97,7 +97,8 @@ pub(super) fn stream(
         let series: Option<Vec<&SeriesOutcome>> = found().map(|s| Some(&s.by_op[of_one(s)?].1)).collect();
         series.map(|series: Vec<&SeriesOutcome>| response::of(plan, &series, widen))
     };
-    let operations = FileAct::ALL.map(Operation::File).into_iter().chain([Operation::Recall]);
+    let operations =
+        FileAct::ALL.map(Operation::File).into_iter().chain([Operation::Recall, Operation::Block(Op::Flush)]);
     let answered = |op: Operation| of_op(op).filter(|response| response.count > 0);
     let answered_after: u64 = all.iter().map(|series| series.tally.count()).sum();
     let distribution = response::merged(&all);

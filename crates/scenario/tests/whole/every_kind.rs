@@ -71,12 +71,14 @@ const BLOCKS: [(&str, &str); 16] = [
 ];
 
 /// Requests that are many, large or both; those of 1 TB cross most of a system.
-const LOADS: [&str; 5] = [
+const LOADS: [&str; 7] = [
     "arrivals: {closed: {depth: 1000}}, op: read, size: 512 B",
     "arrivals: {closed: {depth: 1}}, op: write, pattern: sequential, size: 4 KiB",
     "arrivals: {closed: {depth: 2}}, op: write, pattern: sequential, size: 200 GB",
     "arrivals: {closed: {depth: 2}}, op: read, size: 200 GB",
     "arrivals: {closed: {depth: 10000}}, op: {reads: 50 %}, size: 1 MiB",
+    "arrivals: {closed: {depth: 1000}}, op: write, size: 4 KiB, flush_every: 1",
+    "arrivals: {closed: {depth: 100}}, op: write, size: 512 B, durable: true",
 ];
 
 const RUN: &str = "run: {requests: 1000000, limits: {events: 200000, wall_time: 100 ms, parts: 100000, in_flight: 100000}}\n";

@@ -11,6 +11,7 @@ mod every_kind;
 mod extended;
 mod faults;
 mod file_system;
+mod flush;
 mod laws;
 mod limits;
 mod loops;

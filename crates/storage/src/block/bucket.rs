@@ -41,9 +41,9 @@ impl BucketPlan {
     /// Returns the number of tokens that a request takes.
     pub(crate) fn tokens(&self, op: Op, bytes: u64) -> f64 {
         match (self.of, op) {
-            (Token::Byte, Op::Discard) => 0.0,
+            (Token::Byte, Op::Discard | Op::Flush) => 0.0,
             (Token::Byte, _) => bytes as f64,
-            (Token::Operation(_), Op::Discard) => 1.0,
+            (Token::Operation(_), Op::Discard | Op::Flush) => 1.0,
             (Token::Operation(most), _) => bytes.div_ceil(most).max(1) as f64,
         }
     }
@@ -56,7 +56,7 @@ impl BucketPlan {
 
 impl Theory for BucketPlan {
     fn features(&self) -> Features {
-        Features { addressed: false, ..Features::default() }
+        Features { addressed: false, flushes_at_once: true, ..Features::default() }
     }
 
     /// The work of the queue that a bucket is. It counts as served by it, so a delay takes that back: a request only waits.

@@ -311,7 +311,7 @@ impl LimiterPlan {
 
 impl Theory for LimiterPlan {
     fn features(&self) -> Features {
-        Features { stands_before: Some(0), ..Features::default() }
+        Features { stands_before: Some(0), flushes_at_once: true, ..Features::default() }
     }
 
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {

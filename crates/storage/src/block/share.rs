@@ -55,7 +55,7 @@ pub struct SharePlan {
 
 impl Theory for SharePlan {
     fn features(&self) -> Features {
-        Features { stands_before: Some(0), ..Features::default() }
+        Features { stands_before: Some(0), flushes_at_once: true, ..Features::default() }
     }
 
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {

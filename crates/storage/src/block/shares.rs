@@ -103,7 +103,7 @@ pub struct SharesPlan {
 
 impl Theory for SharesPlan {
     fn features(&self) -> Features {
-        Features { stands_before: Some(0), is_limit: true, ..Features::default() }
+        Features { stands_before: Some(0), flushes_at_once: true, is_limit: true, ..Features::default() }
     }
 
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {

@@ -79,7 +79,13 @@ impl Spec for StationSpec {
 impl Theory for StationSpec {
     fn features(&self) -> Features {
         let has_priorities = self.order == Order::Priority;
-        Features { addressed: false, has_priorities, can_be_slow: true, ..Features::default() }
+        Features {
+            addressed: false,
+            has_priorities,
+            flushes_at_once: true,
+            can_be_slow: true,
+            ..Features::default()
+        }
     }
 
     fn service(&self, view: View, _: Op, _: u64) -> Result<Distribution, String> {

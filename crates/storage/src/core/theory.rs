@@ -18,6 +18,8 @@ pub struct Features {
     pub has_priorities: bool,
     /// Streams of discards can be sent to it.
     pub discards: bool,
+    /// A flush is served as any other command, however much was written before: what it acknowledges is stable.
+    pub flushes_at_once: bool,
     /// Its servers are places that requests hold while others serve them, such as those of a queue depth.
     pub is_limit: bool,
     /// What is sent through it is sent in turn, and waits for its turn where no server is busy.
@@ -43,6 +45,7 @@ impl Default for Features {
             stands_before: None,
             has_priorities: false,
             discards: false,
+            flushes_at_once: false,
             is_limit: false,
             sends_in_turn: false,
             changes: false,
@@ -84,6 +87,8 @@ pub struct Load {
     pub align: Bytes,
     /// True if every address is equally likely.
     pub uniform: bool,
+    /// True if its writes are durable.
+    pub durable: bool,
     /// True if the requests come from a trace.
     pub traced: bool,
     /// True if each request comes only after the previous one is completed.
@@ -128,6 +133,11 @@ impl Load {
     /// Returns true if some of its requests are writes.
     pub fn writes(&self) -> bool {
         self.kinds.iter().any(|(_, op, _)| *op == Op::Write)
+    }
+
+    /// Returns true if some of its requests wait for earlier writes to be stable: flushes, and durable writes.
+    pub fn flushes(&self) -> bool {
+        self.durable || self.kinds.iter().any(|(_, op, _)| *op == Op::Flush)
     }
 }
 

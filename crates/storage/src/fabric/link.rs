@@ -71,7 +71,7 @@ const DIRECTIONS: [(Op, &str); 2] = [(Op::Read, "reads"), (Op::Write, "writes")]
 const fn direction(op: Op) -> usize {
     match op {
         Op::Read => 0,
-        Op::Write | Op::Discard => 1,
+        Op::Write | Op::Discard | Op::Flush => 1,
     }
 }
 

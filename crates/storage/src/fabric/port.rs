@@ -83,7 +83,7 @@ impl Plan for PortPlan {
 
 impl Theory for PortPlan {
     fn features(&self) -> Features {
-        Features { addressed: false, can_be_slow: true, ..Features::default() }
+        Features { addressed: false, flushes_at_once: true, can_be_slow: true, ..Features::default() }
     }
 
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {

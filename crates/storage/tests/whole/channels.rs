@@ -158,14 +158,14 @@ fn tenancies(
 fn on_a_bus(op: Op) -> &'static [bool] {
     match op {
         Op::Read => &[true, false],
-        Op::Write | Op::Discard => &[true, false, false],
+        Op::Write | Op::Discard | Op::Flush => &[true, false, false],
     }
 }
 
 fn over_sas(op: Op) -> &'static [bool] {
     match op {
         Op::Read => &[true, false],
-        Op::Write | Op::Discard => &[true, false, true, false],
+        Op::Write | Op::Discard | Op::Flush => &[true, false, true, false],
     }
 }
 

@@ -34,6 +34,7 @@ fn reads(units: u64) -> Load {
         uniform: true,
         traced: false,
         alone: false,
+        durable: false,
         clients: 0,
         sessions: None,
     }

@@ -9,6 +9,7 @@ mod demands;
 mod fabric;
 mod faults;
 mod fc_loop;
+mod flush;
 mod graphs;
 mod limiter;
 mod near;

@@ -73,6 +73,7 @@ fn distribution(graph: &Graph, op: Op, blocks: u64) -> Distribution {
         uniform: true,
         traced: false,
         alone: false,
+        durable: false,
         clients: 0,
         sessions: None,
     };

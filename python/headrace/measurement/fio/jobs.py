@@ -18,7 +18,7 @@ from headrace.measurement.fio.options import (
     SYNCHRONOUS,
     UNKNOWN,
 )
-from headrace.measurement.fio.pace import MIXED, READ, WRITE, Pace, by_direction
+from headrace.measurement.fio.pace import DISCARD, MIXED, READ, WRITE, Pace, by_direction
 from headrace.measurement.fio.sections import JobSection
 from headrace.measurement.fio.values import Remarks, Values
 from headrace.quantities import exact_size
@@ -327,7 +327,16 @@ class _Streams:
         if "number_ios" in self.options:
             limit = self.values.count("number_ios", 1, 10**9)
             each = min(each, limit) if each else limit
-        return each * self.numjobs if each else None
+        return math.ceil(each * self.numjobs * (1 + self._flushes_per_request())) if each else None
+
+    def _flush_every(self) -> int:
+        """Return after how many writes a flush follows; 0 for none."""
+        given = [name for name in ("fsync", "fdatasync") if self.options.get(name, "0") != "0"]
+        return min((self.values.count(name, 1, 10**6) for name in given), default=0)
+
+    def _flushes_per_request(self) -> float:
+        writes = 0.0 if self.direction == DISCARD else 1 - self.read_share()
+        return writes / self._flush_every() if self._flush_every() else 0.0
 
     def time_s(self) -> float | None:
         """Return for how long the job runs at most; None where time does not end it, as with `runtime=0`."""
@@ -363,10 +372,18 @@ class _Streams:
         stream |= {"size": _size_law(self._drawn(direction)), "pattern": self._pattern(jobs)}
         if align := self.values.bytes("ba"):
             stream["align"] = exact_size(align)
+        stream |= self._made_stable(direction)
         region = self._region(places, at)
         if "closed" not in arrivals:
             stream["outstanding"] = self.depth * jobs
         return stream | ({"region": region} if region else {})
+
+    def _made_stable(self, direction: str) -> Json:
+        """Return how the writes of a stream reach stable media: when they are answered, by flushes, or some time."""
+        if direction not in {WRITE, MIXED}:
+            return {}
+        flushes = {"flush_every": every} if (every := self._flush_every()) else {}
+        return flushes | ({"durable": True} if self.options.get("sync", "0") not in {"0", "none"} else {})
 
     def _op(self, direction: str) -> str | Json:
         return {"reads": round(self.read_share(), 6)} if direction == MIXED else direction

@@ -5,7 +5,7 @@ HOST = "it concerns the host that runs fio, which is not simulated"
 CONTENTS = "what is written is not simulated, only where and how much"
 FILES = "it concerns how fio sets up its files"
 CACHE = "the page cache is not simulated"
-SYNCING = "flushes are not simulated"
+SYNCING = "flushes are those of `fsync`, `fdatasync` and `sync`"
 VERIFYING = "fio's reads for verification are not simulated"
 BATCHES = "requests are issued one by one as others complete"
 ZONES = "zoned devices are not simulated"
@@ -47,7 +47,7 @@ _BY_REASON = {
         "opendir nrfiles openfiles file_service_type directory atomic"
     ),
     CACHE: "invalidate pre_read",
-    SYNCING: "sync fsync fdatasync end_fsync fsync_on_close sync_file_range write_barrier",
+    SYNCING: "end_fsync fsync_on_close sync_file_range write_barrier",
     VERIFYING: (
         "verify do_verify verify_only verify_interval verify_offset verify_pattern verify_fatal "
         "verify_dump verify_async "
@@ -90,7 +90,7 @@ _HONOURED = (
     "rw rwmixread rwmixwrite bs bsrange bssplit bs_is_seq_rand ba iodepth numjobs ioengine size "
     "io_size filesize offset offset_increment filename number_ios loops runtime time_based thinktime "
     "thinktime_blocks rate rate_iops rate_process random_distribution percentage_random randseed "
-    "direct buffered stonewall wait_for"
+    "direct buffered stonewall wait_for sync fsync fdatasync"
 )
 HONOURED = frozenset(_HONOURED.split())
 

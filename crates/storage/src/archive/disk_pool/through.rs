@@ -111,7 +111,7 @@ impl<'m> DiskPool<'m> {
             let (ahead, behind) = ((step < pieces).then_some(step), step.checked_sub(1));
             let stages = match route.op {
                 Op::Read => [ahead.map(device), behind.map(wire)],
-                Op::Write | Op::Discard => [ahead.map(wire), behind.map(device)],
+                Op::Write | Op::Discard | Op::Flush => [ahead.map(wire), behind.map(device)],
             };
             let last = self.stages.all(stages.into_iter().flatten()).await.expect("each step has a stage");
             breakdown.follow(&last);

@@ -82,6 +82,8 @@ impl<'m> ArrayFront<'m> {
         match (&self.cache, request.work.op) {
             (Some(cache), Op::Read) => cache.read(array, request, breakdown).await,
             (Some(cache), Op::Write | Op::Discard) => cache.write(array, request, breakdown).await,
+            (Some(cache), Op::Flush) => cache.flush(array, request, breakdown).await,
+            (None, Op::Flush) => array.flush_disks(request, breakdown).await,
             (None, Op::Read) => {
                 array.serve_by_disks(request, breakdown).await;
                 self.exchange(request.work.bytes, request, breakdown).await;

@@ -24,7 +24,7 @@ use std::rc::Rc;
 
 use headrace_kernel::{Locks, Pool, Resource, WorkerPool};
 use headrace_units::{Bytes, Nanos};
-use headrace_work::{Block, Breakdown, Request};
+use headrace_work::{Block, Breakdown, Op, Request};
 
 use crate::core::component::{Component, InOrder, Plan};
 use crate::core::context::{Edge, NodeContext};
@@ -203,6 +203,10 @@ impl<'m> Array<'m> {
             None => None,
         };
         breakdown.waited(self.context.id, self.context.shared.sim.now());
+        if request.is_durable() {
+            // Earlier writes may lie on other disks than this one's.
+            self.flush_disks(request, breakdown).await;
+        }
         // Parts come after everything that is due, as requests do.
         self.context.shared.sim.settled().await;
         let ArrayLayout::Striped(stripes) = self.plan.layout else {
@@ -311,6 +315,7 @@ impl<'m> Serve<'m, Block> for Array<'m> {
     async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         match &self.front {
             Some(front) => front.serve(self, request, breakdown).await,
+            None if request.work.op == Op::Flush => self.flush_disks(request, breakdown).await,
             None => self.serve_by_disks(request, breakdown).await,
         }
     }

@@ -26,6 +26,7 @@ impl<'m> Array<'m> {
         let at_once = |then| Accesses { then, ..Accesses::default() };
         match (&self.plan.layout, request.op) {
             (ArrayLayout::Striped(stripes), _) => Some(at_once(stripes.parts(request).collect())),
+            (_, Op::Flush) => unreachable!("a flush goes to all disks, whatever the layout"),
             (ArrayLayout::Mirrored(mirror), Op::Write | Op::Discard) => mirror.write(request, units),
             (ArrayLayout::Mirrored(mirror), Op::Read) if self.members.are_whole() => {
                 let choose = |column, address| self.choose(mirror, column, 0, address, units);
@@ -78,6 +79,18 @@ impl<'m> Array<'m> {
         self.bay.take_lost(ticket)
     }
 
+    /// Has each disk that works make stable what it has acknowledged, as md does. A disk that fails meanwhile is missed only if others do not
+    /// make up for it.
+    pub(super) async fn flush_disks(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        let works = |disk: &usize| self.devices[*disk].is_up();
+        let all = (0..self.devices.len()).filter(works).map(|disk| (disk, Block::FLUSH)).collect();
+        let flush = request.child(u64::MAX, Block::FLUSH);
+        self.have_done(all, &flush, 0, breakdown).await;
+        if !self.members.have_all() || !self.bay.is_reachable() {
+            breakdown.fail();
+        }
+    }
+
     /// Sends `parts` of `request` to the devices; returns their ticket, and who waits for the last. `phase` separates the keys of the two
     /// phases.
     pub(super) async fn ask(
@@ -87,14 +100,14 @@ impl<'m> Array<'m> {
         phase: u64,
     ) -> (u64, Join<'m, Job, Breakdown>) {
         self.context.shared.divides(parts.len() as u64).await;
-        if request.cause != Cause::Rebuild {
+        if request.cause != Cause::Rebuild && request.work.op != Op::Flush {
             self.counts.accesses.set(self.counts.accesses.get() + parts.len() as u64);
         }
         let ticket = self.tickets.replace(self.tickets.get() + 1);
         let jobs = parts.into_iter().enumerate().map(|(n, (device, block))| {
             if let Some(head) = self.bay.heads.get(device) {
                 head.in_flight.set(head.in_flight.get() + 1);
-                head.at.set(block.address + block.bytes);
+                head.at.set(if block.op == Op::Flush { head.at.get() } else { block.end() });
             }
             let job = Job { device, request: request.child(2 * n as u64 + phase, block), ticket };
             self.bay.ask(&job);

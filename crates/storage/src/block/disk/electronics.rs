@@ -171,7 +171,7 @@ impl After {
     fn of(&self, before: Op) -> f64 {
         match before {
             Op::Read => self.read,
-            Op::Write | Op::Discard => self.write,
+            Op::Write | Op::Discard | Op::Flush => self.write,
         }
     }
 }
@@ -217,7 +217,7 @@ impl Electronics {
     pub fn overhead(&self, op: Op, lookup: MediaUse, before: Op) -> f64 {
         let timing = match op {
             Op::Read => &self.read,
-            Op::Write | Op::Discard => &self.write,
+            Op::Write | Op::Discard | Op::Flush => &self.write,
         };
         match lookup {
             MediaUse::Hit => timing.hit.of(before),

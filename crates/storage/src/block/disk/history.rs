@@ -46,7 +46,7 @@ impl History {
         self.before = op;
         match op {
             Op::Read => self.read_end = end,
-            Op::Write | Op::Discard => self.write_end = end,
+            Op::Write | Op::Discard | Op::Flush => self.write_end = end,
         }
     }
 
@@ -54,7 +54,7 @@ impl History {
     fn end_of(&self, op: Op) -> u64 {
         match op {
             Op::Read => self.read_end,
-            Op::Write | Op::Discard => self.write_end,
+            Op::Write | Op::Discard | Op::Flush => self.write_end,
         }
     }
 }

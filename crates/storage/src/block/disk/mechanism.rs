@@ -45,10 +45,15 @@ impl Mechanism {
         self.seek_curve(op).time_ns(distance) * 1e-6
     }
 
+    /// Returns the time that a command takes besides its access.
+    pub fn overhead(&self) -> Nanos {
+        Nanos((self.overhead_ns + 0.5) as u64)
+    }
+
     pub(super) fn seek_curve(&self, op: Op) -> &SeekCurve {
         match op {
             Op::Read => &self.read_seek,
-            Op::Write | Op::Discard => &self.write_seek,
+            Op::Write | Op::Discard | Op::Flush => &self.write_seek,
         }
     }
 

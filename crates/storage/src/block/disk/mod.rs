@@ -206,10 +206,16 @@ impl<'m> Disk<'m> {
     #[inline]
     fn work(&self, now: Nanos, request: &Request<Block>) -> Served {
         match &self.works {
-            Works::Mechanical(drive) if request.durable => {
+            Works::Mechanical(drive) if request.is_durable() => {
                 drive.borrow_mut().serve_durably(now, &request.work)
             }
+            Works::Mechanical(drive) if request.work.op == Op::Flush => drive.borrow_mut().flush(now),
             Works::Mechanical(drive) => drive.borrow_mut().serve(now, &request.work),
+            // Without a cache a flush has nothing to do but to be answered.
+            Works::Sampled { mechanism, .. } if request.work.op == Op::Flush => {
+                let done = now + self.context.health.slowed(mechanism.overhead());
+                Served { ready: done, done }
+            }
             Works::Sampled { mechanism, draws, rests_at } => {
                 let (service, rests) = mechanism.service(rests_at.get(), request, *draws);
                 rests_at.set(rests);

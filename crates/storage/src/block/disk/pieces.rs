@@ -74,10 +74,12 @@ impl<'m> Pieces<'_, 'm> {
 
     async fn exchange(&self, request: &Request<Block>, breakdown: &mut Breakdown) {
         let sim = self.disk.context.shared.sim;
-        if request.work.op == Op::Read {
-            return self.read(request, breakdown).await;
+        match request.work.op {
+            Op::Read => return self.read(request, breakdown).await,
+            Op::Flush => return self.command(request, breakdown).await,
+            Op::Write | Op::Discard => {}
         }
-        let begun = match request.durable {
+        let begun = match request.flushes() {
             true => None,
             false => self.drive.borrow_mut().begin_write(sim.now(), &request.work, self.piece),
         };
@@ -133,11 +135,16 @@ impl<'m> Pieces<'_, 'm> {
 
     /// All data crosses, and then the drive writes it.
     async fn write_through(&self, request: &Request<Block>, breakdown: &mut Breakdown) {
-        let sim = self.disk.context.shared.sim;
         self.tell(Phase::Request, Sender::Disk, request, breakdown).await;
         for piece in pieces(request.work, self.piece) {
             self.carry(Phase::Request, piece, request, breakdown).await;
         }
+        self.command(request, breakdown).await;
+    }
+
+    /// The drive does what it is asked, whose data has crossed.
+    async fn command(&self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        let sim = self.disk.context.shared.sim;
         let served = self.disk.work(sim.now(), request);
         sim.until(served.done).await;
         self.charge(breakdown);

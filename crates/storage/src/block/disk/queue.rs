@@ -13,13 +13,13 @@ use super::schedule::{Chooser, QueueSpec, Waiting};
 #[derive(Clone, Copy, Debug)]
 pub struct QueuedCommand {
     block: Block,
-    durable: bool,
+    flushes: bool,
 }
 
 impl QueuedCommand {
     /// The command of a request.
     pub fn of(request: &Request<Block>) -> Self {
-        Self { block: request.work, durable: request.durable }
+        Self { block: request.work, flushes: request.flushes() }
     }
 }
 
@@ -28,11 +28,11 @@ pub struct CommandQueue<'m> {
     sim: &'m Sim<'m>,
     drive: Rc<RefCell<Drive>>,
     chooser: Chooser,
-    /// In the order in which they came, with who waits and whether the command is durable.
+    /// In the order in which they came, with who waits and whether the command flushes the cache.
     waiting: Vec<Waiting>,
     waiters: Vec<(u32, bool)>,
-    /// Number of durable commands that wait.
-    durable: usize,
+    /// Number of commands that wait and flush the cache.
+    flushes: usize,
     depth: usize,
 }
 
@@ -40,17 +40,17 @@ impl<'m> CommandQueue<'m> {
     /// An empty queue before `drive`.
     pub fn new(sim: &'m Sim<'m>, drive: Rc<RefCell<Drive>>, spec: &QueueSpec) -> Self {
         let (chooser, depth) = (Chooser::new(spec.scheduling, spec.longest_wait), spec.depth as usize);
-        Self { sim, drive, chooser, waiting: Vec::new(), waiters: Vec::new(), durable: 0, depth }
+        Self { sim, drive, chooser, waiting: Vec::new(), waiters: Vec::new(), flushes: 0, depth }
     }
 
     /// Returns the number of commands, in the order in which they came, of which the drive chooses. A flush of the cache is not
-    /// queued with others (as in ATA): what came before a durable command is served first, and what came after it waits.
+    /// queued with others (as in ATA): what came before it is served first, and what came after it waits.
     fn choice(&self) -> usize {
         let held = self.waiting.len().min(self.depth);
-        if self.durable == 0 {
+        if self.flushes == 0 {
             return held;
         }
-        let before = self.waiters[..held].iter().position(|(_, durable)| *durable);
+        let before = self.waiters[..held].iter().position(|(_, flushes)| *flushes);
         before.map_or(held, |before| before.max(1))
     }
 }
@@ -58,11 +58,11 @@ impl<'m> CommandQueue<'m> {
 impl Discipline for CommandQueue<'_> {
     type Key = QueuedCommand;
 
-    fn push(&mut self, waiter: u32, QueuedCommand { block, durable }: QueuedCommand) {
+    fn push(&mut self, waiter: u32, QueuedCommand { block, flushes }: QueuedCommand) {
         let track = self.drive.borrow().track_of(&block);
         self.waiting.push(Waiting { block, since: self.sim.now(), track });
-        self.waiters.push((waiter, durable));
-        self.durable += usize::from(durable);
+        self.waiters.push((waiter, flushes));
+        self.flushes += usize::from(flushes);
     }
 
     fn pop(&mut self) -> Option<u32> {
@@ -75,8 +75,8 @@ impl Discipline for CommandQueue<'_> {
         let drive = self.drive.borrow();
         let at = self.chooser.next(held, arm, now, |waiting| drive.positioning_ns(now, &waiting.block));
         self.waiting.remove(at);
-        let (waiter, durable) = self.waiters.remove(at);
-        self.durable -= usize::from(durable);
+        let (waiter, flushes) = self.waiters.remove(at);
+        self.flushes -= usize::from(flushes);
         Some(waiter)
     }
 }

@@ -90,6 +90,8 @@ pub struct FileSystem<'m> {
     ends: RefCell<(BTreeSet<u64>, VecDeque<u64>)>,
     /// Pages being written back, and workers that do it.
     in_flight: Cell<usize>,
+    /// The runs of pages that are being written back, by their numbers.
+    runs: RefCell<BTreeSet<u64>>,
     workers: Cell<u32>,
     /// True while dirty pages are written back, until the background limit is kept and none is old.
     drains: Cell<bool>,
@@ -131,6 +133,7 @@ impl Plan for FileSystemPlan {
             pages: RefCell::new(PageCache::new(self.pages(1.0), self.spec.replacement)),
             ends: RefCell::default(),
             in_flight: Cell::default(),
+            runs: RefCell::default(),
             workers: Cell::default(),
             drains: Cell::default(),
             throttled: Cell::default(),
@@ -257,15 +260,26 @@ impl<'m> FileSystem<'m> {
         breakdown.blocked(self.context.id, self.sim.now());
     }
 
-    /// Waits until all that is dirty now is on the volume.
+    /// Waits until all that is dirty now is on the volume. What is written meanwhile is not waited for.
     async fn sync(&'m self, breakdown: &mut Breakdown) {
         self.syncing.set(self.syncing.get() + 1);
-        while self.dirty() > 0 {
+        let newest = self.pages.borrow().newest();
+        while self.pages.borrow_mut().has_older(newest) {
             self.write_back();
+            self.written_back.wait().await;
+        }
+        let begun = self.counts.destaged.get();
+        while self.runs.borrow().first().is_some_and(|run| *run < begun) {
             self.written_back.wait().await;
         }
         self.syncing.set(self.syncing.get() - 1);
         breakdown.blocked(self.context.id, self.sim.now());
+    }
+
+    /// Answers `fsync`: dirty pages go to the volume, and the volume makes them stable.
+    async fn flush(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        self.sync(breakdown).await;
+        Box::pin(self.volume.serve(&request.child(u64::MAX, Block::FLUSH), breakdown)).await;
     }
 }
 
@@ -311,7 +325,13 @@ impl<'m> Serve<'m, Block> for FileSystem<'m> {
         match request.work.op {
             _ if direct => self.ask_volume(request, breakdown).await,
             Op::Read => self.read(request, breakdown).await,
-            Op::Write | Op::Discard => self.write(request, breakdown).await,
+            Op::Flush => self.flush(request, breakdown).await,
+            Op::Write | Op::Discard => {
+                self.write(request, breakdown).await;
+                if request.is_durable() && !breakdown.has_failed() {
+                    self.flush(request, breakdown).await;
+                }
+            }
         }
     }
 }

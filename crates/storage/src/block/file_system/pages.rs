@@ -69,6 +69,16 @@ impl PageCache {
         }
     }
 
+    /// The ticket of the page that became dirty last.
+    pub fn newest(&self) -> u64 {
+        self.tickets
+    }
+
+    /// Returns true if a page with at most this ticket is dirty.
+    pub fn has_older(&mut self, ticket: u64) -> bool {
+        self.oldest().is_some() && self.queue.front().is_some_and(|(_, first, _)| *first <= ticket)
+    }
+
     /// Takes the oldest dirty page and those that follow it without a gap, at most `most`; they are clean from now on.
     pub fn take_run(&mut self, most: u64) -> Option<(u64, u64)> {
         self.oldest()?;

@@ -60,6 +60,7 @@ pub struct FileSystemSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direct_above: Option<Bytes>,
     /// Number of bytes written between calls of `fsync`, which wait until all data is on the volume; a file size calls it after each file.
+    /// They do not flush the volume's own cache, as a stream's `flush_every` does.
     /// Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fsync_every: Option<Bytes>,

@@ -38,11 +38,14 @@ impl<'m> FileSystem<'m> {
             let Some((first, many)) = self.pages.borrow_mut().take_run(most) else { break };
             self.in_flight.set(self.in_flight.get() + many as usize);
             let block = Block { op: Op::Write, address: first * self.block(), bytes: many * self.block() };
-            let key = self.context.stream("write-back").key(self.counts.destaged.get());
+            let run = self.counts.destaged.get();
+            self.runs.borrow_mut().insert(run);
+            let key = self.context.stream("write-back").key(run);
             add(&self.counts.destaged, many);
             let mut breakdown = Breakdown::from(self.sim.now());
             self.ask_volume(&Request::new(key, block).because(Cause::Destage), &mut breakdown).await;
             self.in_flight.set(self.in_flight.get() - many as usize);
+            self.runs.borrow_mut().remove(&run);
             self.written_back.end();
         }
         self.workers.set(self.workers.get() - 1);

@@ -61,7 +61,7 @@ impl SsdPlan {
     fn latency(&self, op: Op) -> Nanos {
         match op {
             Op::Read => self.numbers.read_latency.get(),
-            Op::Write | Op::Discard => self.numbers.write_latency.get(),
+            Op::Write | Op::Discard | Op::Flush => self.numbers.write_latency.get(),
         }
     }
 
@@ -155,6 +155,26 @@ impl<'m> Ssd<'m> {
         breakdown.waited(self.context.id, self.sim.now());
         self.sim.delay(self.latency(Op::Write)).await;
         breakdown.served(self.context.id, self.sim.now());
+        if request.is_durable() {
+            self.make_stable(breakdown).await;
+        }
+    }
+
+    /// Answers a flush.
+    async fn flush(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        self.port(Op::Flush).pass(request, breakdown);
+        self.sim.until(breakdown.until()).await;
+        self.sim.delay(self.latency(Op::Flush)).await;
+        breakdown.served(self.context.id, self.sim.now());
+        self.make_stable(breakdown).await;
+    }
+
+    /// Waits until all that the buffer holds would survive a power failure.
+    async fn make_stable(&'m self, breakdown: &mut Breakdown) {
+        if !self.plan.numbers.buffer.power_loss_protection {
+            self.buffer.flush().await;
+            breakdown.waited(self.context.id, self.sim.now());
+        }
     }
 
     /// Forgets the pages that lie wholly in the range. Those that are still in the buffer go to flash all the same.
@@ -197,7 +217,7 @@ impl<'m> Ssd<'m> {
     /// Background work of a die: programs what is due, and erases a block first if it must.
     async fn drain(&'m self, die: u32) {
         loop {
-            let pages = self.buffer.next().await;
+            let (first, pages) = self.buffer.next().await;
             let mut steps = Vec::new();
             self.with_ftl(|ftl| {
                 for logical in &pages {
@@ -210,7 +230,7 @@ impl<'m> Ssd<'m> {
             }
             let time = self.flash.borrow_mut().program(self.sim.now(), die, pages.len() as u64 * PAGE);
             self.hold(die, time, Cause::Destage).await;
-            self.buffer.done(pages.len());
+            self.buffer.done(first, pages.len());
         }
     }
 
@@ -277,7 +297,7 @@ impl<'m> Component<'m> for Ssd<'m> {
 
 impl<'m> Serve<'m, Block> for Ssd<'m> {
     async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
-        if request.work.op != Op::Discard {
+        if matches!(request.work.op, Op::Read | Op::Write) {
             self.context.shared.divides(request.work.bytes / PAGE).await;
         }
         self.tags.take(1).await;
@@ -289,6 +309,7 @@ impl<'m> Serve<'m, Block> for Ssd<'m> {
             }
             Op::Write => self.write(request, breakdown).await,
             Op::Discard => self.discard(request, breakdown).await,
+            Op::Flush => self.flush(request, breakdown).await,
         }
         self.tags.put(1);
     }

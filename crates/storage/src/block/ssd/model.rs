@@ -23,7 +23,7 @@ impl SsdPlan {
                 let written = f64::from(self.filled) / self.numbers.logical_pages() as f64;
                 reads * written * flash.read.get().ms()
             }
-            Op::Discard => 0.0,
+            Op::Discard | Op::Flush => 0.0,
             Op::Write => pages / f64::from(geometry.unit) * flash.program.get().ms(),
         }
     }
@@ -52,7 +52,8 @@ impl SsdPlan {
 
 impl Theory for SsdPlan {
     fn features(&self) -> Features {
-        Features { discards: true, can_be_slow: true, ..Features::default() }
+        let flushes_at_once = self.numbers.buffer.power_loss_protection;
+        Features { discards: true, flushes_at_once, can_be_slow: true, ..Features::default() }
     }
 
     fn model(&self, view: View, load: &Load) -> Result<Model, String> {

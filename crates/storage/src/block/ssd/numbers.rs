@@ -89,7 +89,8 @@ pub struct SuspendNumbers {
     pub reads: Sourced<u32>,
 }
 
-/// The write buffer of a drive. A write completes when its data is in the buffer, whether or not the buffer survives a power failure.
+/// The write buffer of a drive. A write completes when its data is in the buffer, whether or not the buffer survives a power failure; a
+/// flush, and a durable write, when it is stable.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BufferNumbers {
@@ -99,6 +100,10 @@ pub struct BufferNumbers {
     /// page is on flash. Default: space becomes free page by page.
     #[serde(default)]
     pub halves: bool,
+    /// True if capacitors keep the buffer until it is on flash when power is lost: what is in it is stable, and a flush costs its command
+    /// alone. Default: a flush waits until all pages that it covers are on flash. (The mapping is kept either way, at no cost.)
+    #[serde(default)]
+    pub power_loss_protection: bool,
 }
 
 /// No die of the model has more; a drive has at most a few hundred.
@@ -142,7 +147,7 @@ impl SsdNumbers {
                     + port
             }
             Op::Write => self.write_latency.get() + port,
-            Op::Discard => self.write_latency.get(),
+            Op::Discard | Op::Flush => self.write_latency.get(),
         }
     }
 

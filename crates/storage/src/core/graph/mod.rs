@@ -160,6 +160,7 @@ impl<'g> View<'g> {
     /// # Errors
     /// The assumption that fails.
     pub fn model(self, load: &Load) -> Result<Model, String> {
+        self.checks_flushes(load)?;
         self.node().plan.theory().model(self, load)
     }
 
@@ -168,7 +169,20 @@ impl<'g> View<'g> {
     /// # Errors
     /// The assumption that fails.
     pub fn demands(self, load: &Load) -> Result<Vec<Demand>, String> {
+        self.checks_flushes(load)?;
         self.node().plan.theory().demands(self, load)
+    }
+
+    /// Checks that flushes of a load are served as any other command.
+    fn checks_flushes(self, load: &Load) -> Result<(), String> {
+        if !load.flushes() || self.features().flushes_at_once {
+            return Ok(());
+        }
+        Err(format!(
+            "no request waits for earlier writes: flushes of `{}` to `{}` do",
+            load.stream,
+            self.path()
+        ))
     }
 
     /// Returns its plan, if it is of the kind `P`.
@@ -192,6 +206,7 @@ impl<'g> View<'g> {
     /// # Errors
     /// Why requests may be answered in another order.
     pub fn in_order(self, load: &Load) -> Result<(), String> {
+        self.checks_flushes(load)?;
         self.node().plan.theory().in_order(self, load)
     }
 

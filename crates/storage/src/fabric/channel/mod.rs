@@ -64,7 +64,7 @@ impl LaneProtocol {
     fn steps(&self, op: Op, phase: Phase) -> &'static [Tenancy] {
         let of = match op {
             Op::Read => &self.read,
-            Op::Write | Op::Discard => &self.write,
+            Op::Write | Op::Discard | Op::Flush => &self.write,
         };
         of[usize::from(phase == Phase::Answer)]
     }

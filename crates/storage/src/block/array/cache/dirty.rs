@@ -79,6 +79,21 @@ impl Dirty {
         self.stripes.get(&number).map(|stripe| stripe.bytes == self.stripe)
     }
 
+    /// Returns the age of a dirty stripe: the number of its first write. `None` for a clean one.
+    pub fn age(&self, number: u64) -> Option<u64> {
+        self.stripes.get(&number).map(|stripe| stripe.age)
+    }
+
+    /// The age of the stripe that became dirty last; that of clean ones counts.
+    pub fn newest(&self) -> u64 {
+        self.ages
+    }
+
+    /// Returns true if a stripe of at most this age is dirty.
+    pub fn has_older(&self, age: u64) -> bool {
+        [&self.full, &self.partial].iter().any(|ages| ages.keys().next().is_some_and(|first| *first <= age))
+    }
+
     /// The stripe that has been wholly dirty for longest, by when it began to be.
     pub fn oldest_full(&self) -> Option<u64> {
         self.full.values().next().copied()

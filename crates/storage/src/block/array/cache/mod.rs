@@ -50,6 +50,8 @@ pub(super) struct ArrayCache<'m> {
     /// True while all partial stripes are destaged.
     flushing: Cell<bool>,
     flusher: Cell<bool>,
+    /// Stripes of at most this age are destaged, whole or not: a host's flush waits for them.
+    wanted: Cell<u64>,
     /// Time of the last service of a host.
     used: Cell<Nanos>,
     /// The stripe that was destaged last, and how much of a run it ended.
@@ -131,6 +133,7 @@ impl<'m> ArrayCache<'m> {
             allowed: Cell::new(0),
             flushing: Cell::new(false),
             flusher: Cell::new(false),
+            wanted: Cell::default(),
             used: Cell::default(),
             last: Cell::new((u64::MAX, 0)),
             keys: context.stream("cache"),

@@ -127,7 +127,8 @@ impl<'m> ArrayCache<'m> {
     fn next_oldest(&self) -> Option<u64> {
         let drains = self.drains_parts();
         let contents = self.contents.borrow();
-        let partial = contents.dirty.oldest_partial().filter(|_| drains);
+        let wanted = |stripe: &u64| contents.dirty.age(*stripe).is_some_and(|age| age <= self.wanted.get());
+        let partial = contents.dirty.oldest_partial().filter(|stripe| drains || wanted(stripe));
         contents.dirty.oldest_full().or(partial)
     }
 

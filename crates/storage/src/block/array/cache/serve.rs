@@ -24,10 +24,38 @@ impl<'m> ArrayCache<'m> {
         let written = ByteSpan { from: request.work.address, to: request.work.end() };
         if self.plan.back {
             self.write_back(array, request, written, breakdown).await;
+            if request.is_durable() {
+                self.flush(array, request, breakdown).await;
+            }
         } else {
             self.write_through(array, request, written, breakdown).await;
         }
         self.note_use();
+    }
+
+    /// Answers a flush. What a cache without power keeps is stable; so is what writes through it, once the disks are flushed.
+    pub async fn flush(&'m self, array: &'m Array<'m>, request: &Request<Block>, breakdown: &mut Breakdown) {
+        if self.plan.back && !self.plan.volatile {
+            return;
+        }
+        self.empty(array).await;
+        breakdown.blocked(self.context.id, self.now());
+        array.flush_disks(request, breakdown).await;
+    }
+
+    /// Destages all that is dirty now, and waits until it is on the disks. What is written meanwhile is not waited for.
+    async fn empty(&'m self, array: &'m Array<'m>) {
+        let newest = self.contents.borrow().dirty.newest();
+        self.wanted.set(newest);
+        self.move_on(array);
+        while self.contents.borrow().dirty.has_older(newest) {
+            self.progress.wait().await;
+        }
+        let mut leaving = self.contents.borrow().leaving.clone();
+        while !leaving.is_empty() {
+            self.progress.wait().await;
+            leaving.retain(|span| self.contents.borrow().leaving.contains(span));
+        }
     }
 
     /// Takes a write in, a piece at a time: each waits for room.

@@ -38,6 +38,10 @@ pub struct ArrayCacheSpec {
     /// Rules of destaging partial stripes. Full stripes are destaged at once.
     #[serde(default)]
     pub destage: DestageSpec,
+    /// True if its contents are lost with power: a flush then waits until all that it covers is on the disks, and a write that must be
+    /// durable, too. Default: batteries or flash keep them, and a flush is answered at once.
+    #[serde(default)]
+    pub volatile: bool,
 }
 
 /// Time at which a write to an array with a cache completes.
@@ -96,6 +100,7 @@ pub struct CachePlan {
     pub(super) low: u64,
     pub(super) idle: Nanos,
     pub(super) read_ahead_share: Option<Fraction>,
+    pub(super) volatile: bool,
 }
 
 impl CachePlan {
@@ -154,6 +159,7 @@ impl ArrayCacheSpec {
             low: share(low),
             idle,
             read_ahead_share,
+            volatile: self.volatile,
         })
     }
 }

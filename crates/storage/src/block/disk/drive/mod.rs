@@ -170,6 +170,8 @@ impl Drive {
                 CacheLookup::Coming => self.until_coming_ns(span),
                 CacheLookup::Before(missing) => self.to_platter_ns(now, span, missing, Op::Read),
             },
+            // It is never served before what came before it, nor after what came after it.
+            (Op::Flush, _) => 0.0,
             (Op::Write | Op::Discard, Some(buffer)) => {
                 buffer.until_room_ns(&self.actuator, &self.platter, now, span)
             }
@@ -195,8 +197,22 @@ impl Drive {
     pub fn serve(&mut self, now: Nanos, block: &Block) -> Served {
         self.do_command(now, block, |drive, at, span| match block.op {
             Op::Read => drive.read(at, span),
-            Op::Write | Op::Discard => drive.write(at, span),
+            Op::Write | Op::Discard | Op::Flush => drive.write(at, span),
         })
+    }
+
+    /// Serves a flush: it completes when all that the cache holds is on the platter. Its command takes as long as that of a write which the
+    /// cache takes in, a rule of ours.
+    pub fn flush(&mut self, now: Nanos) -> Served {
+        let at = now.0 as f64;
+        self.work_until(at);
+        if !self.in_pieces {
+            self.begin(now);
+        }
+        self.handled = Handled::default();
+        self.finish_owed();
+        let done = self.drained_at(at) + self.overhead(Op::Write, MediaUse::Hit);
+        self.settle(now, Op::Flush, Times { ready: done, done })
     }
 
     /// Serves a write that completes when it and all that the cache holds are on the platter.

@@ -72,6 +72,7 @@ impl CommandCounts {
             (Op::Read, DataSource::Platter) => &mut self.read_misses,
             (Op::Write | Op::Discard, DataSource::Platter) => &mut self.platter_writes,
             (Op::Write | Op::Discard, _) => &mut self.cached_writes,
+            (Op::Flush, _) => return,
         };
         *count += 1;
     }

@@ -148,6 +148,20 @@ fn a_durable_write_leaves_nothing_in_the_cache() {
 }
 
 #[test]
+fn a_flush_leaves_nothing_in_the_cache() {
+    let mut drive = caching();
+    let now = write_all(&mut drive, &PLACES);
+    let counts = drive.counts();
+    let served = drive.flush(now);
+    let positioning = Nanos::from_ms(5.0);
+    assert!(served.done > now + Nanos(positioning.0 * PLACES.len() as u64), "it waits for what came before");
+    let within = drive.background(served.done);
+    assert_eq!(drive.background(LATER), within, "nothing is left to destage");
+    assert_eq!(drive.counts().cached_writes, counts.cached_writes, "a flush is no write");
+    assert!(drive.flush(served.done).done < served.done + positioning, "and then it costs its command");
+}
+
+#[test]
 fn a_read_that_is_tried_again_takes_a_turn_more() {
     let read = block(Op::Read, PLACES[1], 4 * KIB);
     let retried = MechanicsSpec { read_retries: Some(Fraction(1.0)), ..MechanicsSpec::default() };

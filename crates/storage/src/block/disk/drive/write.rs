@@ -33,12 +33,17 @@ impl Drive {
     pub(super) fn write_durably(&mut self, now: f64, span: SectorSpan) -> Times {
         self.finish_owed();
         self.disturb_reading_ahead(now, span);
-        let drained = match &mut self.buffer {
-            Some(buffer) => buffer.drained_at(&mut self.actuator, &self.platter, now),
-            None => now,
-        };
+        let drained = self.drained_at(now);
         let begin = (drained + self.overhead_of_write(span)).max(self.bus.free_at());
         self.write_to_platter(self.connected(drained, begin, span), span)
+    }
+
+    /// Returns the time from `now` on when all that the cache holds is on the platter.
+    pub(super) fn drained_at(&mut self, now: f64) -> f64 {
+        match &mut self.buffer {
+            Some(buffer) => buffer.drained_at(&mut self.actuator, &self.platter, now),
+            None => now,
+        }
     }
 
     /// A write comes at `now`, up to which the arm may have read ahead. It reads no further than it must, and not at all where the data

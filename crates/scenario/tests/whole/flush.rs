@@ -1,0 +1,156 @@
+//! Flushes and durable writes, against what a hand can compute.
+
+use headrace_scenario::progress::Progress;
+use headrace_scenario::results::{Results, StreamResults};
+use headrace_scenario::run::Options;
+use headrace_scenario::simulate;
+
+fn run(text: &str) -> Results {
+    simulate(text, "flush.yaml", &[], &Options::default(), &Progress::default())
+        .unwrap_or_else(|problems| panic!("{}", problems.rendered()))
+        .results
+}
+
+fn stream(system: &str, stream: &str, requests: u64) -> StreamResults {
+    let text = format!(
+        "system:\n{system}\nworkload: {{w: {{{stream}}}}}\nrun: {{requests: {requests}, warm_up: none}}\n"
+    );
+    run(&text).streams.remove(0)
+}
+
+#[track_caller]
+fn near(found: f64, by_hand: f64, tolerance: f64) {
+    assert!((found / by_hand - 1.0).abs() <= tolerance, "{found}, by hand {by_hand}");
+}
+
+/// A drive of one die whose write takes 10 µs and whose page takes 500 µs to flash.
+fn ssd(protected: bool) -> String {
+    format!(
+        "  d:
+    type: ssd
+    overwritten: 0
+    device:
+      capacity: 64 MiB
+      interface: nvme_gen4_x4
+      read_latency: 20 us
+      write_latency: 10 us
+      flash: {{over_provisioning: 28 %, channels: 1, dies: 1, page: 16 KiB, planes: 2, block_pages: 16, read: 50 us, program: 500 us, erase: 2 ms, channel_rate: 100 GB/s}}
+      buffer: {{size: 1 MiB, power_loss_protection: {protected}}}"
+    )
+}
+
+const CLIENT: &str = "op: write, size: 4 KiB, pattern: sequential, region: {from: 0 B, size: 8 MiB}, arrivals: {closed: {depth: 1}}";
+
+/// Each third request is a flush, whoever asks.
+#[test]
+fn a_flush_follows_so_many_writes() {
+    let text = format!(
+        "system:\n{}\nworkload: {{w: {{to: d, {CLIENT}, flush_every: 2}}}}\nrun: {{requests: 300, warm_up: none}}\n",
+        ssd(true)
+    );
+    let found = run(&text);
+    let stream = &found.streams[0];
+    let count = |name: &str| stream.operations[name].count;
+    assert_eq!((stream.writes.as_ref().unwrap().count, count("flush")), (200, 100));
+    near(stream.bytes_per_s / stream.requests_per_s, 4096.0 * 2.0 / 3.0, 1e-9);
+}
+
+/// Behind capacitors a flush takes its command of 10 µs; without, the program of the half-filled unit as well. Ports and channels take
+/// less than 5 µs.
+#[test]
+fn a_flush_of_a_volatile_buffer_waits_for_flash() {
+    let flush = |protected| {
+        stream(&ssd(protected), &format!("to: d, {CLIENT}, flush_every: 1"), 400).operations["flush"].mean_ms
+    };
+    let (protected, volatile) = (flush(true), flush(false));
+    assert!((0.010..0.015).contains(&protected), "{protected} ms");
+    assert!((0.510..0.515).contains(&volatile), "{volatile} ms");
+    let durable =
+        |protected| stream(&ssd(protected), &format!("to: d, {CLIENT}, durable: true"), 200).response.mean_ms;
+    let (protected, volatile) = (durable(true), durable(false));
+    assert!((0.010..0.015).contains(&protected), "{protected} ms");
+    assert!((0.510..0.515).contains(&volatile), "{volatile} ms");
+}
+
+/// A mechanical drive with a write cache takes a write in at once, and as long as the platter when it is flushed; one that writes through
+/// flushes at once.
+#[test]
+fn a_flush_of_a_drive_waits_for_the_platter() {
+    let of = |writes: &str| {
+        let system = format!(
+            "  d: {{type: disk, device: {{like: maxtor-7y250p0, cache: {{writes: {writes}}}}}, positioning: mechanical}}"
+        );
+        let client = CLIENT.replace("sequential", "uniform");
+        let found = stream(&system, &format!("to: d, {client}, flush_every: 1"), 400);
+        (found.writes.as_ref().unwrap().mean_ms, found.operations["flush"].mean_ms)
+    };
+    let (write, flush) = of("back");
+    assert!(write < 1.0 && flush > 3.0, "{write} ms, {flush} ms");
+    let (write, flush) = of("through");
+    assert!(write > 3.0 && flush < 1.0, "{write} ms, {flush} ms");
+}
+
+/// An array asks all its disks at once; a cache that batteries keep answers for them, and a volatile one destages first.
+#[test]
+fn an_array_flushes_its_disks() {
+    let of = |cache: &str| {
+        let system = format!(
+            "  a: {{type: station, service: 1 ms}}\n  b: {{type: station, service: 3 ms}}\n  c: {{type: station, service: 2 ms}}\n  v: {{type: \
+             array, level: raid5, of: [a, b, c], stripe_unit: 64 KiB{cache}}}"
+        );
+        stream(&system, &format!("to: v, {CLIENT}, flush_every: 1"), 100).operations["flush"].mean_ms
+    };
+    near(of(""), 3.0, 1e-9);
+    let cache = |more: &str| of(&format!(", cache: {{size: 64 MiB, writes: back{more}}}"));
+    assert_eq!(cache(""), 0.0);
+    let volatile = cache(", volatile: true");
+    assert!(volatile >= 6.0, "a destage and a flush of each disk: {volatile} ms");
+    near(of(", cache: {size: 64 MiB, writes: through}"), 3.0, 1e-9);
+}
+
+/// What a file system holds goes to the volume first: 2 ms for a page, and 2 ms for the volume's flush.
+#[test]
+fn a_file_system_writes_back_and_flushes_its_volume() {
+    let system =
+        "  d: {type: station, service: 2 ms}\n  f: {type: file_system, of: d, memory: 1 GiB, call: 1 us}";
+    let found = stream(system, &format!("to: f, {CLIENT}, flush_every: 1"), 100);
+    near(found.writes.as_ref().unwrap().mean_ms, 0.001, 1e-6);
+    near(found.operations["flush"].mean_ms, 4.001, 1e-6);
+    let durable = stream(system, &format!("to: f, {CLIENT}, durable: true"), 100);
+    near(durable.response.mean_ms, 4.001, 1e-6);
+}
+
+/// A flush waits for what others wrote before, ten seconds of it and more, and ends although they never stop to write.
+#[test]
+fn a_flush_ends_beside_others_that_write() {
+    let system =
+        "  d: {type: station, service: 1 ms}\n  f: {type: file_system, of: d, memory: 1 GiB, call: 100 us}";
+    let text = format!(
+        "system:\n{system}\nworkload:\n  others: {{to: f, op: write, pattern: uniform, size: 4 KiB, arrivals: {{closed: {{depth: 1}}}}}}\n  \
+         w: {{to: f, {CLIENT}, flush_every: 1}}\nrun: {{time: 30 s, requests: 10000000, warm_up: none}}\n"
+    );
+    let found = run(&text);
+    assert!(
+        found.streams[1].operations["flush"].count > 2,
+        "{:?}",
+        found.streams[1].operations["flush"].count
+    );
+}
+
+#[test]
+fn mistakes_are_told() {
+    let says = |system: &str, stream: &str| {
+        let text = format!("system:\n{system}\nworkload: {{w: {{{stream}, arrivals: {{poisson: 1 /s}}}}}}\n");
+        let found = simulate(&text, "flush.yaml", &[], &Options::default(), &Progress::default());
+        found.unwrap_err().rendered()
+    };
+    let disk = "  d: {type: station, service: 1 ms, capacity: 1 MiB}\n";
+    for (system, stream, expected) in [
+        ("", "to: d, op: read, flush_every: 1", "`flush_every` is about writes"),
+        ("", "to: d, durable: true", "`durable` is about writes"),
+        ("", "to: d, op: write, flush_every: 0", "flush_every"),
+    ] {
+        let message = says(&format!("{disk}{system}"), stream);
+        assert!(message.contains(expected), "{message}");
+    }
+}
