@@ -226,7 +226,21 @@ class Systems:
         name: str = self.one(self.array, self.array, self.device, self.listed)()
         if self.chance(0.1):
             name = self.share(name)
+        if self.chance(0.1):
+            name = self.log(name)
         return self.limiter(name) if self.chance(0.15) else name
+
+    def log(self, target: str) -> str:
+        """Return a write-ahead log on a component."""
+        name = self.add("g", {"type": "write_ahead_log", "to": target} | self.maybe(
+            at=lambda: self.one("1 MiB", "512 B"),
+            size=lambda: self.one("1 MiB", "16 MiB"),
+            block=lambda: self.one("512 B", "64 KiB"),
+            window=self.time,
+            most=lambda: self.one(1, 2, 100),
+        ))  # fmt: skip
+        self.fallible.append(name)
+        return name
 
     def share(self, target: str) -> str:
         """Return a share of a component, or what shares it."""

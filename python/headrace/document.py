@@ -221,6 +221,23 @@ class ComponentSpecShare(TypedDict):
     limit: NotRequired[str | None]
     """Operations per second that it gets at most. Default: no limit."""
 
+class ComponentSpecWriteAheadLog(TypedDict):
+    """A write-ahead log with group commit."""
+
+    type: Literal['write_ahead_log']
+    to: str
+    """Component that holds the log."""
+    at: NotRequired[str]
+    """First byte of the log there."""
+    size: NotRequired[str | None]
+    """Size of the log, after which it begins again. Default: to the end of the component."""
+    block: NotRequired[str]
+    """Unit of writes to the log. A group begins with the block that the group before filled in part. Default: 4 KiB."""
+    window: NotRequired[str]
+    """Time for which the first commit of a group waits for others: PostgreSQL's `commit_delay`, MySQL's `binlog_group_commit_sync_delay`. Default: 0; a group is what came during the flush before."""
+    most: NotRequired[int | None]
+    """Maximum number of commits in a group, which then waits no longer; 1 makes each stable by itself. Default: no limit."""
+
 class ComponentSpecLink(TypedDict):
     """A link that carries one transfer at a time."""
 
@@ -520,7 +537,7 @@ ComponentSpecRecorder = TypedDict(
     },
 )
 
-ComponentSpec: TypeAlias = "ComponentSpecStation | ComponentSpecDisk | ComponentSpecSsd | ComponentSpecFileSystem | ComponentSpecController | ComponentSpecArray | ComponentSpecLimiter | ComponentSpecShares | ComponentSpecShare | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecScsiBus | ComponentSpecSas | ComponentSpecSwitch | ComponentSpecServer | ComponentSpecFront | ComponentSpecNetwork | ComponentSpecDiskPool | ComponentSpecTapeLibrary | ComponentSpecArchive | ComponentSpecReadout | ComponentSpecEventBuilder | ComponentSpecRecorder"
+ComponentSpec: TypeAlias = "ComponentSpecStation | ComponentSpecDisk | ComponentSpecSsd | ComponentSpecFileSystem | ComponentSpecController | ComponentSpecArray | ComponentSpecLimiter | ComponentSpecShares | ComponentSpecShare | ComponentSpecWriteAheadLog | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecScsiBus | ComponentSpecSas | ComponentSpecSwitch | ComponentSpecServer | ComponentSpecFront | ComponentSpecNetwork | ComponentSpecDiskPool | ComponentSpecTapeLibrary | ComponentSpecArchive | ComponentSpecReadout | ComponentSpecEventBuilder | ComponentSpecRecorder"
 """A component, by its kind."""
 
 TimeSpec: TypeAlias = "str | DrawnTime"

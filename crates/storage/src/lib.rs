@@ -93,6 +93,8 @@ kinds::components! { $
             Shares [Block OfShare] = shares::{SharesSpec, SharesPlan, Shares},
             /// A share of a component.
             Share [Block] = share::{ShareSpec, SharePlan, Share},
+            /// A write-ahead log with group commit.
+            WriteAheadLog [Block] = write_ahead_log::{WriteAheadLogSpec, WriteAheadLogPlan, WriteAheadLog},
             ;
             /// A token bucket of a limiter.
             Bucket [] = bucket::{BucketPlan, Bucket},

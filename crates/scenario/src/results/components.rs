@@ -86,7 +86,8 @@ pub struct ComponentResults {
     /// `inward_busy`, `outward_busy`; of its disk pool: `fill`, `waiting_for_space`; of its tape library: `mounts`,
     /// `mounts_per_access`, `locate_ms` (mean time to locate of an access), `most_drives_busy`, `bytes_read`, `bytes_written`, `paths_busy`
     /// (drive groups, on average), `passed_through` (mounts in a drive of another group), `back_hitches` (stops of starved drives); of a
-    /// limiter: `refused` requests, and of each of its buckets `fill`.
+    /// limiter: `refused` requests, and of each of its buckets `fill`; of a write-ahead log: `commits_per_flush`, and `write_amplification`
+    /// (bytes written to the device, per byte of records).
     pub meters: BTreeMap<&'static str, Option<f64>>,
 }
 

@@ -18,7 +18,7 @@ parts:
 ";
 
 /// Systems of block storage; streams are sent to `t`, from `s` where there is a server. What may fail stands behind each.
-const BLOCKS: [(&str, &str); 16] = [
+const BLOCKS: [(&str, &str); 17] = [
     (
         "t: {type: disk, device: {like: seagate-st18000nm000j, capacity: 900 TB}, positioning: mechanical}",
         "t",
@@ -54,6 +54,10 @@ const BLOCKS: [(&str, &str); 16] = [
     (
         "d: {type: station, servers: 1000, service: 1 ns, capacity: 900 TB}\n  f: {type: shares, to: d, depth: 2}\n  t: {type: share, of: f, reservation: 1e9 /s, weight: 1000}",
         "f",
+    ),
+    (
+        "d: {type: ssd, device: {like: micron-7450-pro-1920gb, capacity: 1 TB, buffer: {power_loss_protection: false}}}\n  t: {type: write_ahead_log, to: d, window: 1 ns}",
+        "d",
     ),
     (
         "w: {type: link, rate: 1000 TB/s}\n  l: {type: fc_loop, rate: 1 Gb/s}\n  t: {type: array, level: raid1, of: cached, disks: 2, via: [w, l]}",

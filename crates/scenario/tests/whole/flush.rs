@@ -1,4 +1,4 @@
-//! Flushes and durable writes, against what a hand can compute.
+//! Flushes, durable writes and write-ahead logs, against what a hand can compute.
 
 use headrace_scenario::progress::Progress;
 use headrace_scenario::results::{Results, StreamResults};
@@ -137,6 +137,59 @@ fn a_flush_ends_beside_others_that_write() {
     );
 }
 
+/// A log on a station of 1 ms: an append and a flush are 2 ms.
+fn log(fields: &str, depth: u32, think: &str, requests: u64) -> Results {
+    run(&format!(
+        "system:\n  d: {{type: station, service: 1 ms}}\n  wal: {{type: write_ahead_log, to: d, size: 1 MiB{fields}}}\nworkload: {{w: {{to: wal, \
+         op: write, size: 500 B, arrivals: {{closed: {{depth: {depth}, think: {think}}}}}}}}}\nrun: {{requests: {requests}, warm_up: none}}\n"
+    ))
+}
+
+#[test]
+fn one_committer_takes_an_append_and_a_flush() {
+    near(log("", 1, "0 s", 500).streams[0].requests_per_s, 1.0 / 2e-3, 1e-3);
+}
+
+/// Of n committers that are always there, all are in each group if they come back at once. If each takes a moment of its own, the first of
+/// them is a group alone and all others are the next: half of them on average.
+#[test]
+fn committers_share_a_flush() {
+    for n in [2, 8, 50] {
+        let at_once = log("", n, "0 s", 10_000);
+        near(at_once.streams[0].requests_per_s, f64::from(n) / 2e-3, 0.01);
+        let in_turn = log("", n, "{exponential: 1 us}", 10_000);
+        near(in_turn.streams[0].requests_per_s, f64::from(n) / 4e-3, 0.01);
+        near(in_turn.components[1].meters["commits_per_flush"].unwrap(), f64::from(n) / 2.0, 0.01);
+        let waits = log(", window: 1 ms", n, "{exponential: 1 us}", 10_000);
+        near(waits.streams[0].requests_per_s, f64::from(n) / 3e-3, 0.01);
+        let full = log(&format!(", window: 1 s, most: {n}"), n, "{exponential: 1 us}", 10_000);
+        near(full.streams[0].requests_per_s, f64::from(n) / 2e-3, 0.01);
+        near(log(", most: 1", n, "0 s", 2000).streams[0].requests_per_s, 1.0 / 2e-3, 0.02);
+    }
+}
+
+/// A record of 500 B rewrites the block that it goes on in: 4 KiB for 500 B alone, and less for a group.
+#[test]
+fn records_are_appended_in_blocks() {
+    let written = |n| log("", n, "0 s", 10_000).components[1].meters["write_amplification"].unwrap();
+    let alone = written(1);
+    assert!((4096.0 / 500.0..2.2 * 4096.0 / 500.0).contains(&alone), "{alone}");
+    near(written(100), 1.0, 0.1);
+}
+
+/// A log whose device fails fails what waits for it, and goes on when the device is back.
+#[test]
+fn commits_fail_with_their_device() {
+    let found = run(
+        "system:\n  d: {type: station, service: 1 ms}\n  wal: {type: write_ahead_log, to: d}\nworkload: {w: {to: wal, op: write, size: 4 KiB, \
+         arrivals: {every: 400 us}}}\nfaults: [{component: d, fails: 100 ms, returns: 200 ms}]\nrun: {time: 400 ms, requests: 1000000}\n",
+    );
+    let stream = &found.streams[0];
+    // Those of 100 ms, and of the group that was on its way and the one that waited.
+    assert!((250..=260).contains(&stream.failed), "{}", stream.failed);
+    assert_eq!(stream.issued, stream.completed + stream.failed + stream.in_flight);
+}
+
 #[test]
 fn mistakes_are_told() {
     let says = |system: &str, stream: &str| {
@@ -149,6 +202,14 @@ fn mistakes_are_told() {
         ("", "to: d, op: read, flush_every: 1", "`flush_every` is about writes"),
         ("", "to: d, durable: true", "`durable` is about writes"),
         ("", "to: d, op: write, flush_every: 0", "flush_every"),
+        (
+            "  l: {type: write_ahead_log, to: d, size: 2 MiB}\n",
+            "to: l, op: write",
+            "a log of 2 MiB does not fit",
+        ),
+        ("  l: {type: write_ahead_log, to: d, at: 2 MiB}\n", "to: l, op: write", "does not fit"),
+        ("  l: {type: write_ahead_log, to: d, block: 0 B}\n", "to: l, op: write", "must be at least 1 B"),
+        ("  l: {type: write_ahead_log, to: d, most: 0}\n", "to: l, op: write", "most"),
     ] {
         let message = says(&format!("{disk}{system}"), stream);
         assert!(message.contains(expected), "{message}");
