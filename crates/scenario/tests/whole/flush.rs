@@ -3,7 +3,7 @@
 use headrace_scenario::progress::Progress;
 use headrace_scenario::results::{Results, StreamResults};
 use headrace_scenario::run::Options;
-use headrace_scenario::simulate;
+use headrace_scenario::{simulate, solve};
 
 fn run(text: &str) -> Results {
     simulate(text, "flush.yaml", &[], &Options::default(), &Progress::default())
@@ -188,6 +188,33 @@ fn commits_fail_with_their_device() {
     // Those of 100 ms, and of the group that was on its way and the one that waited.
     assert!((250..=260).contains(&stream.failed), "{}", stream.failed);
     assert_eq!(stream.issued, stream.completed + stream.failed + stream.in_flight);
+}
+
+/// Where a flush is a command like any other, formulas hold; where it waits for earlier writes, none does, and it is said.
+#[test]
+fn formulas_know_which_flushes_wait() {
+    let solved = |system: &str, to: &str, more: &str| {
+        let text = format!(
+            "system:\n{system}\nworkload: {{w: {{to: {to}, op: write, arrivals: {{poisson: 300 /s}}{more}}}}}\n"
+        );
+        solve(&text, "flush.yaml", &[], None, &Progress::default()).map_err(|problems| problems.rendered())
+    };
+    let station = "  d: {type: station, service: 1 ms}\n  l: {type: write_ahead_log, to: d}";
+    for (system, to, more) in [
+        (station, "d", ", flush_every: 3"),
+        (station, "d", ", durable: true"),
+        (&*ssd(true), "d", ", flush_every: 3"),
+    ] {
+        assert!(solved(system, to, more).is_ok(), "{to}{more}");
+    }
+    let volatile = ssd(false);
+    assert!(solved(&volatile, "d", "").is_ok());
+    for (system, to, more) in
+        [(&*volatile, "d", ", flush_every: 3"), (&*volatile, "d", ", durable: true"), (station, "l", "")]
+    {
+        let said = solved(system, to, more).unwrap_err();
+        assert!(said.contains("no formula for this scenario"), "{said}");
+    }
 }
 
 #[test]
