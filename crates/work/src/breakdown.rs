@@ -67,7 +67,7 @@ pub struct Breakdown {
 }
 
 /// Number of legs that need no allocation.
-const FEW: usize = 4;
+const FEW: usize = 8;
 
 const BLANK: Leg = Leg { at: NodeId(0), what: TimeKind::Waiting, until: Nanos::ZERO };
 
@@ -141,6 +141,7 @@ impl Breakdown {
     fn push_to_many(&mut self, leg: Leg) {
         if self.len == FEW {
             self.many.clear();
+            self.many.reserve(4 * FEW); // Once, rather than as it grows.
             self.many.extend(self.first);
         }
         self.many.push(leg);
