@@ -11,12 +11,17 @@ const EXACT: u64 = 1 << 11;
 /// requests costs what it holds.
 const LISTED: usize = 256;
 
+/// Number of buckets between a power of two and the next.
+const OCTAVE: usize = 1 << 10;
+
 /// Counts of values by bucket.
 #[derive(Clone, Debug, Default)]
 pub struct Buckets {
     /// The buckets of the first values, in their order; empty once values are counted.
     listed: Vec<u32>,
+    /// From bucket `first` on, a power of two's buckets after another: most values lie within a few of these.
     counts: Vec<u64>,
+    first: usize,
     /// A bit for each bucket that holds something, so that a short segment costs what it holds, not what it could hold.
     used: Vec<u64>,
 }
@@ -72,7 +77,7 @@ impl Buckets {
 
     #[inline]
     fn count(&mut self, at: usize, times: u64) {
-        match self.counts.get_mut(at) {
+        match self.counts.get_mut(at.wrapping_sub(self.first)) {
             Some(count) if *count > 0 => *count += times,
             _ => self.begin(at, times),
         }
@@ -84,18 +89,25 @@ impl Buckets {
         if self.counts.is_empty() && times == 1 && self.listed.len() < LISTED {
             return self.listed.push(at as u32);
         }
-        self.hold(at);
-        self.counts[at] += times;
-        self.used[at / 64] |= 1 << (at % 64);
+        if at.wrapping_sub(self.first) >= self.counts.len() {
+            self.widen(at / OCTAVE * OCTAVE);
+        }
+        self.counts[at - self.first] += times;
+        self.used[(at - self.first) / 64] |= 1 << (at % 64);
         std::mem::take(&mut self.listed).into_iter().for_each(|at| self.count(at as usize, 1));
     }
 
-    /// Makes room for a bucket.
-    fn hold(&mut self, at: usize) {
-        if at >= self.counts.len() {
-            self.counts.resize((at + 1).next_power_of_two(), 0);
-            self.used.resize(self.counts.len().div_ceil(64), 0);
-        }
+    /// Makes room for the buckets from `octave` to the next power of two.
+    #[cold]
+    fn widen(&mut self, octave: usize) {
+        let held = self.counts.len();
+        let before = if held == 0 { octave } else { self.first };
+        let first = before.min(octave);
+        let (below, room) = (before - first, (before + held).max(octave + OCTAVE) - first);
+        let (mut counts, mut used) = (vec![0; room], vec![0; room / 64]);
+        counts[below..below + held].copy_from_slice(&self.counts);
+        used[below / 64..(below + held) / 64].copy_from_slice(&self.used);
+        (self.counts, self.first, self.used) = (counts, first, used);
     }
 
     /// Returns each bucket that holds something and its count, in ascending order.
@@ -104,7 +116,7 @@ impl Buckets {
         listed.sort_unstable();
         let listed: Vec<_> =
             listed.chunk_by(|a, b| a == b).map(|of| (of[0] as usize, of.len() as u64)).collect();
-        listed.into_iter().chain(ones(&self.used).map(|at| (at, self.counts[at])))
+        listed.into_iter().chain(ones(&self.used).map(|at| (self.first + at, self.counts[at])))
     }
 
     /// Returns the middle of each bucket and its count, in ascending order.
