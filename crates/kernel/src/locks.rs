@@ -1,7 +1,7 @@
 //! Locks on ranges of numbers, of which only those in use take memory.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::ops::RangeInclusive;
 use std::pin::Pin;
@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 
 use headrace_stats::Tally;
 use headrace_units::Nanos;
+use smallvec::SmallVec;
 
 use crate::queue::TaskId;
 use crate::signal::Waits;
@@ -77,7 +78,7 @@ struct RangeClaim {
 /// The claims on a block, in the order in which they came.
 #[derive(Default)]
 struct BlockClaims {
-    claims: VecDeque<u32>,
+    claims: SmallVec<[u32; 4]>,
     /// Number of claims that wait, counted in the first block of each.
     waiting: u32,
     since: Nanos,
@@ -121,7 +122,7 @@ impl LockState {
                 other.from < to && from < other.to
             };
             blockers += block.claims.iter().filter(overlaps).count() as u32;
-            block.claims.push_back(number);
+            block.claims.push(number);
         }
         self.claims[number as usize].blockers = blockers;
     }
@@ -134,7 +135,7 @@ impl LockState {
             let Some(block) = self.blocks.get_mut(&at) else { continue };
             let Some(place) = block.claims.iter().position(|claim| *claim == number) else { continue };
             block.claims.remove(place);
-            for &later in block.claims.range(place..) {
+            for &later in &block.claims[place..] {
                 let later = &mut self.claims[later as usize];
                 if later.from < to && from < later.to {
                     later.blockers -= 1;

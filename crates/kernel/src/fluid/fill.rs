@@ -33,9 +33,8 @@ pub(super) fn fill(
         match limit {
             RateLimit::Class(at) => filling.close(at, classes, rate, usize::MAX),
             RateLimit::Link(link) => {
-                for at in filling.open_on(link, classes) {
-                    let place = classes[at].links.iter().position(|other| *other == link);
-                    filling.close(at, classes, rate, place.expect("it is on the link"));
+                while let Some((at, place)) = filling.open_on(link, classes) {
+                    filling.close(at, classes, rate, place);
                 }
             }
         }
@@ -72,8 +71,10 @@ impl Filling {
         lowest.expect("a class is open, and it has a limit")
     }
 
-    fn open_on(&self, link: u32, classes: &[TransferClass]) -> Vec<usize> {
-        self.open.iter().copied().filter(|at| classes[*at].links.contains(&link)).collect()
+    /// The first open class on a link, and the place of the link among its own.
+    fn open_on(&self, link: u32, classes: &[TransferClass]) -> Option<(usize, usize)> {
+        let place = |at: usize| classes[at].links.iter().position(|other| *other == link);
+        self.open.iter().find_map(|&at| Some((at, place(at)?)))
     }
 
     /// Gives a class its rate. `limit` is the place of the link among its own, beyond them for its own limit.

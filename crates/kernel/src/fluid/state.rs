@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use headrace_units::Nanos;
+use smallvec::SmallVec;
 
 use super::fill::{Filling, fill};
 use super::{LinkId, Moved};
@@ -79,12 +80,12 @@ struct Running {
     number: u64,
     task: TaskId,
     /// Limits of the class of this transfer when it began.
-    before: Box<[(f64, f64)]>,
+    before: SmallVec<[(f64, f64); 4]>,
     moved: Option<Moved>,
 }
 
 /// Which links, with what limit, under which label.
-type Way = (Vec<u32>, u64, usize);
+type Way = (SmallVec<[u32; 8]>, u64, usize);
 
 #[derive(Default)]
 pub(super) struct FluidState {
@@ -109,14 +110,14 @@ impl FluidState {
 
     /// The class of a way; a link that is named twice counts once.
     pub fn class_of(&mut self, links: &[LinkId], most: f64, label: usize) -> usize {
-        let mut links: Vec<u32> = links.iter().map(|link| link.0).collect();
+        let mut links: SmallVec<[u32; 8]> = links.iter().map(|link| link.0).collect();
         links.sort_unstable();
         links.dedup();
         let way = (links, most.to_bits(), label);
         if let Some(&known) = self.by_way.get(&way) {
             return known;
         }
-        let links: Box<[u32]> = way.0.clone().into();
+        let links: Box<[u32]> = way.0[..].into();
         let limited = vec![(0.0, 0.0); links.len() + 1].into();
         let ends = BinaryHeap::new();
         let class =
@@ -155,7 +156,7 @@ impl FluidState {
         }
         of.running += 1;
         let number = self.begun;
-        let running = Running { class, number, task, before: of.limited.clone(), moved: None };
+        let running = Running { class, number, task, before: SmallVec::from_slice(&of.limited), moved: None };
         let slot = self.free.pop().unwrap_or(self.slots.len() as u32);
         if slot as usize == self.slots.len() {
             self.slots.push(None);
