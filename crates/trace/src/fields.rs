@@ -73,8 +73,9 @@ pub fn whole(field: &[u8], what: &str) -> Result<u64, String> {
     digits(field).ok_or_else(|| invalid(field, what))
 }
 
+/// A whole number; `None` if it is something else.
 #[inline]
-fn digits(field: &[u8]) -> Option<u64> {
+pub fn digits(field: &[u8]) -> Option<u64> {
     let number = field.iter().try_fold(0u64, |number, byte| {
         let digit = byte.wrapping_sub(b'0');
         if digit > 9 { None } else { number.checked_mul(10)?.checked_add(u64::from(digit)) }

@@ -3,7 +3,7 @@
 use headrace_units::Nanos;
 use headrace_work::{DriveUse, FileAct, FileOp, TapePlace};
 
-use crate::fields::{Fields, MOST, scaled, shown, whole};
+use crate::fields::{Fields, MOST, digits, scaled, shown, whole};
 
 /// A larger file is refused: sums of sizes then have room.
 const LARGEST: u64 = 1 << 50;
@@ -192,7 +192,7 @@ fn flag(field: &[u8]) -> Result<Option<bool>, String> {
 
 /// A name as a number: itself where it is one, otherwise FNV-1a of its bytes, with bits mixed and the highest set.
 fn named(field: &[u8]) -> u64 {
-    if let Ok(number) = whole(field, "")
+    if let Some(number) = digits(field)
         && number < 1 << 63
     {
         return number;
