@@ -30,6 +30,11 @@ impl Actuator {
         Self { track: platter.track_of(0), free_at: 0.0, last_access: 0.0, margin, luck, writes: 0, reads: 0 }
     }
 
+    /// Sets the stream that decides which accesses lose a revolution.
+    pub fn set_luck(&mut self, luck: RngStream) {
+        self.luck = luck;
+    }
+
     /// The track it is on.
     pub fn track(&self) -> Track {
         self.track

@@ -26,6 +26,7 @@ mod zones;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::OnceLock;
 
 use headrace_kernel::{Resource, RngStream, Round};
 use headrace_units::{Fraction, Nanos};
@@ -58,6 +59,10 @@ use sampled::{Commands, ComputedDistributions};
 pub struct DiskPlan {
     numbers: DiskNumbers,
     spec: DiskSpec,
+    /// What its positioning is sampled by; all disks of the plan share it, as hundreds of thousands can.
+    mechanism: Mechanism,
+    /// A drive that was never used.
+    first: OnceLock<Drive>,
     /// Service times by operation and bytes.
     services: ComputedDistributions<(Op, u64)>,
     /// Times from one of these commands to the next.
@@ -75,8 +80,10 @@ impl Spec for DiskSpec {
         let capacity = numbers.capacity.get();
         Some(Resolved {
             plan: DiskPlan {
+                mechanism: Mechanism::new(&numbers, self.positioning),
                 numbers,
                 spec: self.clone(),
+                first: OnceLock::new(),
                 services: ComputedDistributions::default(),
                 samples: ComputedDistributions::default(),
             },
@@ -90,7 +97,7 @@ impl Spec for DiskSpec {
 pub struct Disk<'m> {
     context: &'m NodeContext<'m>,
     arm: Arm<'m>,
-    works: Works,
+    works: Works<'m>,
     by_cause: ByCause,
     /// Time for which commands held the arm while they waited for the channel, by cause.
     stalled: RefCell<[u128; Cause::ALL.len()]>,
@@ -137,10 +144,10 @@ impl<'m> Completions<'m> {
 const LONGEST_ACCESS: u64 = 64 << 20;
 
 /// The two ways in which a disk works.
-enum Works {
+enum Works<'m> {
     /// By sampling.
     Sampled {
-        mechanism: Box<Mechanism>,
+        mechanism: &'m Mechanism,
         draws: RngStream,
         /// Position of the idle arm, as a share of the data from the outside.
         rests_at: Cell<f64>,
@@ -149,20 +156,24 @@ enum Works {
     Mechanical(Rc<RefCell<Drive>>),
 }
 
-impl Works {
-    fn new(plan: &DiskPlan, context: &NodeContext) -> Self {
-        let DiskPlan { numbers, spec, .. } = plan;
-        if spec.positioning != Positioning::Mechanical {
-            let mechanism = Box::new(Mechanism::new(numbers, spec.positioning));
-            return Self::Sampled { mechanism, draws: context.stream("positions"), rests_at: Cell::new(0.0) };
+impl<'m> Works<'m> {
+    fn new(plan: &'m DiskPlan, context: &NodeContext) -> Self {
+        if plan.spec.positioning != Positioning::Mechanical {
+            let (draws, rests_at) = (context.stream("positions"), Cell::new(0.0));
+            return Self::Sampled { mechanism: &plan.mechanism, draws, rests_at };
         }
-        let phase = spec.phase.map_or_else(|| context.stream("phase").draws().uniform(), Fraction::get);
-        let drive = Drive::of(numbers, phase, context.stream("retries")).overlapping(plan.overlaps());
-        Self::Mechanical(Rc::new(RefCell::new(drive)))
+        let phase = plan.spec.phase.map_or_else(|| context.stream("phase").draws().uniform(), Fraction::get);
+        Self::Mechanical(Rc::new(RefCell::new(plan.drive(phase, context.stream("retries")))))
     }
 }
 
 impl DiskPlan {
+    /// Returns a drive at rest, like all of this plan: the first is made of the numbers.
+    fn drive(&self, phase: f64, luck: RngStream) -> Drive {
+        let first = || Drive::of(&self.numbers, phase, luck).overlapping(self.overlaps());
+        self.first.get_or_init(first).like(phase, luck)
+    }
+
     fn queue(&self) -> QueueSpec {
         self.spec.queue(&self.numbers)
     }

@@ -6,7 +6,7 @@ use headrace_work::Op;
 
 use super::layout::SECTOR;
 use super::sampled::{SAMPLES, sampled};
-use super::{DiskPlan, LONGEST_ACCESS, Mechanism, Positioning};
+use super::{DiskPlan, LONGEST_ACCESS, Positioning};
 use crate::core::component::Theory;
 use crate::core::graph::View;
 use crate::core::theory::{Demand, Features, Load, Model, ServiceKind};
@@ -76,8 +76,7 @@ impl Theory for DiskPlan {
         if self.caches() {
             return Err(format!("every request goes to a platter: `{}` has a cache", view.path()));
         }
-        let mechanism = || Mechanism::new(&self.numbers, self.spec.positioning);
-        Ok(self.services.of((op, bytes), |_| mechanism().service_distribution(op, bytes)))
+        Ok(self.services.of((op, bytes), |_| self.mechanism.service_distribution(op, bytes)))
     }
 
     fn model(&self, view: View, load: &Load) -> Result<Model, String> {

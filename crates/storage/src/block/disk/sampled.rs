@@ -8,7 +8,7 @@ use headrace_kernel::RngStream;
 use headrace_units::Nanos;
 use headrace_work::{Block, Op};
 
-use super::{DiskPlan, Drive};
+use super::DiskPlan;
 
 /// Number of commands whose service times make a distribution.
 pub(super) const SAMPLES: usize = 4096;
@@ -45,7 +45,7 @@ impl<K: PartialEq> ComputedDistributions<K> {
 /// Returns the distribution of the time from one command to the next, in ms, where another always waits.
 pub(super) fn sampled(plan: &DiskPlan, key: &Commands) -> Distribution {
     let stream = |name| RngStream::named(0, "", name);
-    let mut drive = Drive::of(&plan.numbers, 0.0, stream("retries")).overlapping(plan.overlaps());
+    let mut drive = plan.drive(0.0, stream("retries"));
     let (mut draws, mut now, mut times) = (stream("commands").draws(), Nanos::ZERO, Vec::new());
     for _ in 0..FIRST + SAMPLES {
         let command = command(plan, key, [draws.uniform(), draws.uniform()]);

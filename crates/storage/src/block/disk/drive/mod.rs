@@ -80,6 +80,14 @@ impl Drive {
         }
     }
 
+    /// Returns a drive like this one at rest, with another `phase` and `luck`; both share their tables.
+    pub fn like(&self, phase: f64, luck: RngStream) -> Self {
+        let mut drive = self.clone();
+        drive.platter.set_phase(phase);
+        drive.actuator.set_luck(luck);
+        drive
+    }
+
     /// Sets whether the drive accepts the next command while data of the previous one still goes to the host; default: true. If not, it
     /// is [ready](Served::ready) for the next when it is done with this one.
     #[must_use]

@@ -88,12 +88,21 @@ pub enum SectorDistance {
     Zones,
 }
 
+/// Returns by how much `turns` exceeds whole turns. `floor` would be a call, for not every processor has it.
+#[inline]
+pub fn share_of_turn(turns: f64) -> f64 {
+    let whole = turns as i64 as f64; // Towards zero.
+    turns - if whole > turns { whole - 1.0 } else { whole }
+}
+
 /// Finds where sectors lie.
 #[derive(Clone, Debug)]
 pub struct SectorLayout {
     surfaces: u64,
     order: TrackOrder,
     zones: Vec<Zone>,
+    /// The first sector of each zone, side by side: a search looks at several.
+    begins: Vec<u64>,
 }
 
 impl SectorLayout {
@@ -105,7 +114,9 @@ impl SectorLayout {
             next += zone.capacity;
             zone
         });
-        Self { zones: zones.collect(), surfaces: u64::from(spec.surfaces), order: spec.order }
+        let zones: Vec<Zone> = zones.collect();
+        let begins = zones.iter().map(|zone| zone.first_sector).collect();
+        Self { zones, begins, surfaces: u64::from(spec.surfaces), order: spec.order }
     }
 
     /// The sectors that follow each other on one track from `sector` on. A sector beyond the last lies where the pattern of the
@@ -120,7 +131,7 @@ impl SectorLayout {
         let turns = (skew + slot as f64) / zone.sectors as f64;
         Run {
             track: self.track(zone, cylinder, surface),
-            angle: turns - turns.floor(),
+            angle: share_of_turn(turns),
             width: 1.0 / zone.sectors as f64,
             sectors: follow.min(zone.sectors - slot),
         }
@@ -148,7 +159,7 @@ impl SectorLayout {
     /// The zone of a sector, counted from 1.
     #[inline]
     fn zone_of(&self, sector: u64) -> usize {
-        self.zones.partition_point(|zone| zone.first_sector <= sector)
+        self.begins.partition_point(|begin| *begin <= sector)
     }
 
     /// The track at `surface` in the order of tracks in `cylinder` of a zone.

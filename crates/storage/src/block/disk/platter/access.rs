@@ -133,7 +133,7 @@ impl Platter {
         let begin = ready + self.turn_ns(ready, run.angle);
         let each = run.width * self.revolution_ns;
         let wanted = run.sectors.min(limit - reading.next);
-        let read = wanted.min(((until - begin) / each).floor().max(0.0) as u64);
+        let read = wanted.min(((until - begin) / each).max(0.0) as u64);
         // The arm has arrived, even if the sector has not come by: it does not arrive again.
         if ready <= until {
             (reading.time, reading.track) = (ready, run.track);

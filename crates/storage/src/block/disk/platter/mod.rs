@@ -9,9 +9,11 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use headrace_work::Op;
 
-use super::layout::{SectorDistance, SectorLayout, Track};
+use super::layout::{SectorDistance, SectorLayout, Track, share_of_turn};
 
 pub use access::{PlatterAccess, ReadProgress};
 pub use spec::{Mechanics, MechanicsSpec};
@@ -19,7 +21,8 @@ pub use spec::{Mechanics, MechanicsSpec};
 /// Platters, arm and heads.
 #[derive(Clone, Debug)]
 pub struct Platter {
-    layout: SectorLayout,
+    /// Shared by the drives of a plan, as `seek` is: tables of their own would not fit a processor's cache.
+    layout: Arc<SectorLayout>,
     revolution_ns: f64,
     /// Angle of the platter at time zero, as a share of a revolution.
     phase: f64,
@@ -31,7 +34,7 @@ pub struct Platter {
     zero_latency_writes: bool,
     inward_more_ns: f64,
     outward_more_ns: f64,
-    seek: Vec<(f64, f64)>,
+    seek: Arc<[(f64, f64)]>,
 }
 
 /// No track holds more sectors.
@@ -46,7 +49,7 @@ impl Platter {
     pub fn new(spec: &Mechanics, revolution_ns: f64, phase: f64, seek: Vec<(f64, f64)>) -> Self {
         let own = spec.seek.iter().map(|(distance, time)| (f64::from(*distance), time.0 as f64));
         Self {
-            layout: SectorLayout::new(&spec.layout),
+            layout: Arc::new(SectorLayout::new(&spec.layout)),
             revolution_ns,
             phase,
             head_switch_ns: spec.head_switch.0 as f64,
@@ -57,8 +60,13 @@ impl Platter {
             zero_latency_writes: spec.zero_latency_writes,
             inward_more_ns: spec.inward_more.0 as f64,
             outward_more_ns: spec.outward_more.0 as f64,
-            seek: if spec.seek.is_empty() { seek } else { own.collect() },
+            seek: if spec.seek.is_empty() { seek.into() } else { own.collect() },
         }
+    }
+
+    /// Sets the place of the platter at time zero, as a share of a turn.
+    pub fn set_phase(&mut self, phase: f64) {
+        self.phase = phase;
     }
 
     /// Returns the number of sectors.
@@ -104,7 +112,7 @@ impl Platter {
         let here = self.layout.run(first);
         let next = self.layout.run((first + here.sectors).min(self.sectors() - 1));
         let skew = next.angle - (here.angle + here.sectors as f64 * here.width);
-        let turns = here.width + (skew - skew.floor()) * here.width;
+        let turns = here.width + share_of_turn(skew) * here.width;
         sectors as f64 * turns * self.revolution_ns
     }
 
@@ -146,7 +154,7 @@ impl Platter {
     #[inline]
     fn turn_ns(&self, now: f64, angle: f64) -> f64 {
         let ahead = angle - (now / self.revolution_ns + self.phase);
-        let wait = (ahead - ahead.floor()) * self.revolution_ns;
+        let wait = share_of_turn(ahead) * self.revolution_ns;
         if wait > self.revolution_ns - JUST_REACHED_NS { 0.0 } else { wait }
     }
 
