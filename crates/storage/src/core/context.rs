@@ -66,6 +66,12 @@ impl<'m> SimContext<'m> {
         self.health_events.borrow()[first..].to_vec()
     }
 
+    /// Returns true if something happened to the health of a component.
+    #[inline]
+    pub(crate) fn has_health_events(&self) -> bool {
+        !self.health_events.borrow().is_empty()
+    }
+
     /// Reports facts to `witness`.
     #[must_use]
     pub fn watched_by(self, witness: Box<dyn Witness>) -> Self {

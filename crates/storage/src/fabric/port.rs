@@ -61,15 +61,18 @@ impl PortPlan {
         }
     }
 
-    /// Returns the delay from its start after which the next port can begin.
-    fn head(&self, data: Block) -> Nanos {
-        let passed = if self.passes == Passes::Whole { self.time_for(data) } else { self.stored(data) };
+    /// Returns the delay from its start after which the next port can begin with a message that holds the port for `held`.
+    fn head(&self, data: Block, held: Nanos) -> Nanos {
+        let passed = if self.passes == Passes::Whole { held } else { self.stored(data) };
         passed + self.wire.delay()
     }
 
     /// Returns the time from the arrival of the head to that of the tail.
     pub(crate) fn behind_head(&self, data: Block) -> Nanos {
-        self.time_for(data) + self.wire.delay() - self.head(data)
+        match self.passes {
+            Passes::Whole => Nanos::ZERO,
+            Passes::FirstFrame | Passes::Head => self.time_for(data) - self.stored(data),
+        }
     }
 }
 
@@ -136,9 +139,9 @@ impl<'m> InOrder<'m> for Port<'m> {
     fn pass(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         let now = breakdown.until();
         let health = &self.context.health;
-        let time = health.slowed(self.plan.time_for(request.work));
-        let start = self.bookings.borrow_mut().book(now, time, request.cause);
+        let held = self.plan.time_for(request.work);
+        let start = self.bookings.borrow_mut().book(now, health.slowed(held), request.cause);
         breakdown.waited(self.context.id, start);
-        breakdown.served(self.context.id, start + health.slowed(self.plan.head(request.work)));
+        breakdown.served(self.context.id, start + health.slowed(self.plan.head(request.work, held)));
     }
 }

@@ -136,10 +136,11 @@ impl<'m> Switch<'m> {
         [into.as_ref().map_or(Nanos::ZERO, |(_, port)| port.time_for(data)), out.1.time_for(data)]
     }
 
+    /// The ports of two neighbours whose health matters: none as long as the health of no component has changed.
     fn ports_of(&self, initiator: u32, target: u32) -> impl Iterator<Item = &Edge<'m>> {
         let ports = match &self.plan.inside {
-            Inside::Queued(ports) => &ports[..],
-            Inside::Direct(_) => &[],
+            Inside::Queued(ports) if self.context.shared.has_health_events() => &ports[..],
+            _ => &[],
         };
         let two = [initiator, target].into_iter().filter_map(|port| ports.get(port as usize));
         let nodes = two.flat_map(|ends| ends.into.iter().chain([&ends.out]));

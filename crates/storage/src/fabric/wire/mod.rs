@@ -113,6 +113,9 @@ impl Wire {
     /// Returns the time for which `bytes` of data keep the wire busy.
     #[inline]
     pub fn time_for(&self, bytes: u64) -> Nanos {
+        if bytes == 0 {
+            return Nanos::ZERO;
+        }
         let Some(Frame { payload, overhead }) = self.frame.map(FrameSpec::frame) else {
             return self.rate.time_for(Bytes(bytes));
         };
