@@ -125,6 +125,12 @@ impl Parity {
         Some((units.device(stripe, disk, row)?, row))
     }
 
+    /// Returns true if the `n`-th unit of a stripe cannot be used.
+    #[inline]
+    fn is_lost(&self, stripe: u64, n: u64, units: &(impl Units + ?Sized)) -> bool {
+        !units.are_all_usable() && self.now(stripe, n, units).is_none()
+    }
+
     /// The numbers of the units of parity.
     fn parities(&self) -> std::ops::Range<u64> {
         self.data()..self.width
@@ -183,7 +189,7 @@ impl Parity {
     pub fn read(&self, request: Block, units: &(impl Units + ?Sized)) -> Option<Accesses> {
         let mut accesses = Accesses::default();
         for span in self.spans(request) {
-            if self.touched(span).any(|n| self.now(span.stripe, n, units).is_none()) {
+            if self.touched(span).any(|n| self.is_lost(span.stripe, n, units)) {
                 let before = bytes_of(&accesses.then);
                 self.read_to_compute(span, units, &mut accesses.then)?;
                 accesses.computed += bytes_of(&accesses.then) - before;
@@ -203,7 +209,7 @@ impl Parity {
             self.read_before(span, units, &mut accesses.first)?;
             // New parity is the sum of what was read and what is written (Chen, Lee, Gibson, Katz and Patterson, 1994): of old data,
             // old parity and new data, or of all data.
-            if self.parities().any(|n| self.now(span.stripe, n, units).is_some()) {
+            if self.parities().any(|n| !self.is_lost(span.stripe, n, units)) {
                 accesses.computed += bytes_of(&accesses.first) - before + (span.to - span.from);
             }
             self.each_unit(span, |n, from, to| {
@@ -223,7 +229,7 @@ impl Parity {
         units: &(impl Units + ?Sized),
         parts: &mut DiskAccesses,
     ) -> Option<()> {
-        let lost = |n: u64| self.now(span.stripe, n, units).is_none();
+        let lost = |n: u64| self.is_lost(span.stripe, n, units);
         let parity = self.parities().filter(|n| !lost(*n)).count() as u64;
         let data = (0..self.data()).filter(|n| !lost(*n)).count() as u64;
         if parity + data < self.data() {
@@ -239,11 +245,11 @@ impl Parity {
         let kept = self.kept(span);
         let modify = written.clone().count() as u64 + parity;
         // A unit that is lost and written in part is known only from all others.
-        let partly = kept.iter().any(|(n, ..)| lost(*n));
+        let partly = kept.clone().any(|(n, ..)| lost(n));
         match (modifies, reconstructs && !partly) {
-            (true, true) if modify < kept.len() as u64 => self.read_old(span, units, parts),
+            (true, true) if modify < kept.clone().count() as u64 => self.read_old(span, units, parts),
             (true, false) => self.read_old(span, units, parts),
-            (_, true) => kept.iter().for_each(|&(n, from, to)| {
+            (_, true) => kept.for_each(|(n, from, to)| {
                 self.put(parts, Op::Read, self.now(span.stripe, n, units), from, to);
             }),
             (false, false) => self.read_to_compute(span, units, parts)?,
@@ -265,19 +271,17 @@ impl Parity {
     }
 
     /// The data whose parity is written and which stays: unit, from, to.
-    fn kept(&self, span: StripeSpan) -> Vec<(u64, u64, u64)> {
-        let (low, high) = self.offsets(span);
-        let mut kept = Vec::new();
-        for unit in 0..self.data() {
-            let begin = unit * self.unit;
+    fn kept(&self, span: StripeSpan) -> impl Iterator<Item = (u64, u64, u64)> + Clone + use<> {
+        let ((low, high), size) = (self.offsets(span), self.unit);
+        (0..self.data()).flat_map(move |unit| {
+            let begin = unit * size;
             let from = span.from.clamp(begin + low, begin + high) - begin;
             let to = span.to.clamp(begin + low, begin + high) - begin;
             // What is written lies at one end of the unit, or nowhere in it.
             let [before, after] = [(low, from), (to, high)];
             let ends = if from >= to { [(low, high), (0, 0)] } else { [before, after] };
-            kept.extend(ends.into_iter().filter(|(a, b)| a < b).map(|(a, b)| (unit, a, b)));
-        }
-        kept
+            ends.into_iter().filter(|(a, b)| a < b).map(move |(a, b)| (unit, a, b))
+        })
     }
 
     /// As many units of a stripe as it takes to compute all others, at the offsets of the span.

@@ -5,6 +5,12 @@ pub trait Units {
     /// The device that has the unit of `stripe` which the layout puts on `disk`, in its row `row`. `None` where that cannot be used:
     /// the device is down, or it missed a write.
     fn device(&self, stripe: u64, disk: usize, row: u64) -> Option<usize>;
+
+    /// Returns true if all units can be used, so that none has to be looked up to know it.
+    #[inline]
+    fn are_all_usable(&self) -> bool {
+        false
+    }
 }
 
 /// Every unit is where the layout puts it.
@@ -14,6 +20,11 @@ impl Units for Whole {
     #[inline]
     fn device(&self, _: u64, disk: usize, _: u64) -> Option<usize> {
         Some(disk)
+    }
+
+    #[inline]
+    fn are_all_usable(&self) -> bool {
+        true
     }
 }
 
