@@ -81,6 +81,47 @@ impl Bookings {
     }
 }
 
+/// When a server is in use by requests that come in the order in which they are served. Those that follow each other without a pause are
+/// one period.
+#[derive(Default)]
+pub(crate) struct BusyPeriods {
+    /// From when until when, in order, without those that are over.
+    open: VecDeque<(Nanos, Nanos)>,
+    /// The time of those that are over, in ns.
+    over: u128,
+}
+
+impl BusyPeriods {
+    /// Keeps only the sum of what is over at `now`. What is added later must not come before.
+    pub fn retire(&mut self, now: Nanos) {
+        while let Some(&(start, end)) = self.open.front().filter(|(_, end)| *end <= now) {
+            self.open.pop_front();
+            self.over += u128::from((end - start).0);
+        }
+    }
+
+    /// Adds a request that came at `came` and takes `time`, from then on or from when the server is free; returns its end.
+    #[inline]
+    pub fn add(&mut self, came: Nanos, time: Nanos) -> Nanos {
+        match self.open.back_mut() {
+            Some((_, end)) if *end >= came => {
+                *end += time;
+                *end
+            }
+            _ => {
+                self.open.push_back((came, came + time));
+                came + time
+            }
+        }
+    }
+
+    /// Returns the time in use before `now`, in ns.
+    pub fn until(&self, now: Nanos) -> u128 {
+        let open = self.open.iter().map(|(start, end)| u128::from((end.min(&now).0) - start.min(&now).0));
+        self.over + open.sum::<u128>()
+    }
+}
+
 impl Booking {
     fn added(self, mut sum: Activity, now: Nanos) -> Activity {
         let Self { cause, came, start, end } = self;
@@ -104,6 +145,20 @@ mod tests {
     use super::*;
 
     /// Three messages of 10 ns, at 0, 4 and 50: the second waits for 6, and at each instant only what has passed counts.
+    #[test]
+    fn busy_periods_are_those_of_bookings() {
+        let (mut periods, mut bookings) = (BusyPeriods::default(), Bookings::default());
+        for (came, time) in [(0, 10), (4, 10), (20, 5), (21, 0), (50, 10)] {
+            periods.retire(Nanos(came));
+            let start = bookings.book(Nanos(came), Nanos(time), Cause::Host);
+            assert_eq!(periods.add(Nanos(came), Nanos(time)), start + Nanos(time));
+            for now in [came, came + 3, 100] {
+                let now = Nanos(now);
+                assert_eq!(periods.until(now), bookings.activity(now).busy_in_all(), "at {}", now.0);
+            }
+        }
+    }
+
     #[test]
     fn what_is_booked_counts_as_it_passes() {
         let mut bookings = Bookings::default();

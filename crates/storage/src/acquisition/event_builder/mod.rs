@@ -8,9 +8,9 @@ use std::cell::{Cell, RefCell};
 use headrace_kernel::{Resource, RngStream};
 use headrace_stats::Gauge;
 use headrace_units::{Nanos, counted};
-use headrace_work::{Breakdown, Cause, DaqEvent, Request};
+use headrace_work::{Breakdown, DaqEvent, Request};
 
-use crate::core::bookings::Bookings;
+use crate::core::bookings::BusyPeriods;
 use crate::core::component::{Component, Plan};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::meter::{Activity, EventBooks, Meter, add, by_hosts};
@@ -48,10 +48,10 @@ pub struct EventBuilder<'m> {
     plan: &'m EventBuilderPlan,
     recorders: &'m [Edge<'m>],
     seats: Box<Seats<'m>>,
-    /// Transfers to the port of each builder.
-    inputs: RefCell<Vec<Bookings>>,
-    /// Sub-events in the order in which they ask for the port.
-    order: RefCell<Vec<(Nanos, u32)>>,
+    /// When the port of each builder receives.
+    inputs: RefCell<Vec<BusyPeriods>>,
+    /// Sub-events in the order in which they ask for the port: when, and in the lowest 32 bits which. One number is sorted faster than two.
+    order: RefCell<Vec<u128>>,
     assemblers: Vec<Resource<'m>>,
     draws: RngStream,
     counts: Box<EventBuilderCounts>,
@@ -83,7 +83,7 @@ impl Plan for EventBuilderPlan {
             plan: self,
             recorders: uses,
             seats: Box::new(Seats::new(sim, spec.assign, spec.builders, spec.buffers)),
-            inputs: RefCell::new((0..spec.builders).map(|_| Bookings::default()).collect()),
+            inputs: RefCell::new((0..spec.builders).map(|_| BusyPeriods::default()).collect()),
             order: RefCell::default(),
             assemblers: (0..spec.builders).map(|_| Resource::fcfs(sim, 1)).collect(),
             draws: context.stream("builders"),
@@ -132,14 +132,17 @@ impl<'m> EventBuilder<'m> {
             .zip(outputs.iter())
             .enumerate()
             .filter(|(_, (sub_event, _))| !sub_event.is_missing);
-        order.extend(all.map(|(at, (sub_event, until))| (sub_event.until.max(*until).max(now), at as u32)));
+        order.extend(all.map(|(at, (sub_event, until))| {
+            u128::from(sub_event.until.max(*until).max(now).0) << 32 | at as u128
+        }));
         order.sort_unstable();
         let port = &mut self.inputs.borrow_mut()[request.work.builder as usize];
+        port.retire(now);
         let mut received = Received { until: now, busy: Nanos::ZERO, missing: None };
-        for (requests, at) in order.iter() {
-            let at = *at as usize;
+        for asks in order.iter() {
+            let (came, at) = (Nanos((asks >> 32) as u64), *asks as u32 as usize);
             let lasts = overhead() + wire.time_for(sub_events[at].bytes);
-            let end = port.book_from(now, *requests, lasts, Cause::Host) + lasts;
+            let end = port.add(came, lasts);
             (outputs[at], sub_events[at].until, received.until) = (end, end, end);
             received.busy += lasts;
         }
@@ -264,7 +267,7 @@ impl EventBuilder<'_> {
     /// Returns the builder-ns for which ports received. Ports of switches are metered there: of these, events that have arrived count.
     fn receiving(&self, now: Nanos) -> u128 {
         match self.plan.wire {
-            Some(_) => self.inputs.borrow().iter().map(|port| port.activity(now).busy_in_all()).sum(),
+            Some(_) => self.inputs.borrow().iter().map(|port| port.until(now)).sum(),
             None => self.counts.service.get(),
         }
     }
