@@ -18,17 +18,51 @@ True
 import headrace.importing  # noqa: F401
 
 # isort: split
-from headrace import document, study, trace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from headrace._core import ScenarioError, __version__
-from headrace.embedded import Completion, Storage
-from headrace.experiment import Experiment, Interrupted, Precision, Table, sweep
-from headrace.experiment.capacity import Capacity, capacity
-from headrace.experiment.compare import Comparison, compare
-from headrace.experiment.optimise import Optimum, optimise
-from headrace.experiment.sensitivity import Sensitivity, sensitivity
-from headrace.results import Results
-from headrace.scenario import Scenario, check, load, run, schema, solve
-from headrace.solution import Solution
+
+if TYPE_CHECKING:
+    from headrace import document, study, trace
+    from headrace.embedded import Completion, Storage
+    from headrace.experiment import Experiment, Interrupted, Precision, Table, sweep
+    from headrace.experiment.capacity import Capacity, capacity
+    from headrace.experiment.compare import Comparison, compare
+    from headrace.experiment.optimise import Optimum, optimise
+    from headrace.experiment.sensitivity import Sensitivity, sensitivity
+    from headrace.results import Results
+    from headrace.scenario import Scenario, check, load, run, schema, solve
+    from headrace.solution import Solution
+
+# Where each name is, for it is imported when it is first used: no command and no program needs all.
+PLACES = {
+    "embedded": "Completion Storage",
+    "experiment": "Experiment Interrupted Precision Table sweep",
+    "experiment.capacity": "Capacity capacity",
+    "experiment.compare": "Comparison compare",
+    "experiment.optimise": "Optimum optimise",
+    "experiment.sensitivity": "Sensitivity sensitivity",
+    "results": "Results",
+    "scenario": "Scenario check load run schema solve",
+    "solution": "Solution",
+}
+MODULES = {"document", "study", "trace"}
+
+
+def __getattr__(name: str) -> Any:
+    place = next((place for place, names in PLACES.items() if name in names.split()), None)
+    if place is None and name not in MODULES:
+        raise AttributeError(f"module `headrace` has no attribute `{name}`")
+    module = import_module(f"headrace.{place or name}")
+    found = getattr(module, name) if place else module
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
 
 __all__ = [
     "Capacity",
