@@ -2,7 +2,7 @@
 #   make demo     build, simulate the RAID 0 system of the split-merge paper, print its answer beside theory's
 #   make check    style, types, the unit tests of Rust and the quick tests of Python: what to run before a commit
 #   make test     everything: style, types, Rust, Python, the site and its snippets, examples, studies at a small size
-#   make studies  the studies whole
+#   make studies  the studies whole; `make accuracy` then renews the page of measured systems
 #   make measure  measures this machine with fio, fits a model, and says how far off it is on loads that were held out
 #   make bench    the figures, as a table and in target/bench.json
 #   make fuzz     random systems from document SEED on, COUNT of them, for as long as that takes; keeps those that go wrong in target/fuzz
@@ -100,7 +100,7 @@ python-test: $(EXTENSION)
 	@$(BIN)/pytest -n logical --dist worksteal
 
 studies: $(VENV)/built
-	HEADRACE_DATA=$${HEADRACE_DATA:-../shared/data} $(BIN)/headrace study run all --record; $(MAKE) accuracy
+	HEADRACE_DATA=$${HEADRACE_DATA:-../shared/data} $(BIN)/headrace study run all --record
 
 measure: $(VENV)/built
 	$(BIN)/headrace study run this-machine
