@@ -139,7 +139,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(asked: list[str]) -> None:
     assert (ran.stderr, ran.returncode) == ("", 0)
 
 
-@pytest.mark.parametrize("library", ["typer", "headrace.study", "headrace.experiment"])
+@pytest.mark.parametrize("library", ["typer", "headrace.scenario", "headrace.experiment"])
 def test_ctrl_c_while_the_package_is_imported_is_no_traceback(tmp_path: Path, library: str) -> None:
     """As if it came in the middle of an import, where no function of the package has been called yet."""
     hook = "import sys\nclass Hook:\n    def find_spec(self, name, *rest):\n"
