@@ -2,14 +2,14 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from headrace import study
 
 Json = dict[str, Any]
 
-ERRORS = "| system | fitted | predicted | points | median | 90 % | bar | held |"
+ERRORS = "| system | fitted | predicted | error: median, 90 % | bar | held |"
 CLAIMS = "| study | claims that hold | missed |"
 
 
@@ -20,16 +20,26 @@ def page(text: str) -> str:
         for of in study.all_studies()
         if (file := of.folder / study.RECORD).exists()
     }
-    errors = [_errors(of, row) for of, kept in recorded.items() for row in kept.get("accuracy", [])]
+    errors = [line for of, kept in recorded.items() for line in _errors(of, kept.get("accuracy", []))]
     text = _replaced(text, ERRORS, errors)
     return _replaced(text, CLAIMS, [_claims(of, kept) for of, kept in recorded.items()])
 
 
-def _errors(of: study.Study, row: Json) -> str:
-    held = "holds" if row["held"] == row["tried"] else f"**missed**: {row['held']} of {row['tried']} claims hold"
-    sizes = (f"{row[name]:.1f} %" for name in ("median_percent", "p90_percent"))
-    told = (f"{row['system']} ({of.name})", row["fitted"], row["predicted"], str(row["points"]), *sizes, row["bar"])
-    return f"| {' | '.join((*told, held))} |"
+def _errors(of: study.Study, rows: list[Json]) -> Iterator[str]:
+    """Yield the rows of a study; a system, and what was fitted, are named where they begin."""
+    above = ("", "")
+    for row in rows:
+        named = (f"{row['system']} ({of.name})", row["fitted"])
+        shown = ("" if cell == before else cell for cell, before in zip(named, above, strict=True))
+        above = named
+        size = f"{row['median_percent']:.1f} %, {row['p90_percent']:.1f} %"
+        told = f"{row['predicted']} ({row['points']} points)"
+        held = (
+            "holds"
+            if row["held"] == row["tried"]
+            else f"**{row['tried'] - row['held']} of {row['tried']} claims missed**"
+        )
+        yield f"| {' | '.join((*shown, told, size, row['bar'], held))} |"
 
 
 def _claims(of: study.Study, kept: Json) -> str:
