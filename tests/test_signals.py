@@ -120,6 +120,16 @@ def test_what_a_run_found_until_ctrl_c_is_printed(endless: Path) -> None:
     assert any(note.startswith("interrupted") for note in results["notes"])
 
 
+def test_ctrl_c_while_progress_is_shown_loses_nothing(endless: Path) -> None:
+    """As if it came while Python is told how far the run is."""
+    program = RUNNING.replace(
+        'told.append(print("ready", flush=True))', "told.append(signal.raise_signal(signal.SIGINT))"
+    )
+    command = [sys.executable, "-c", f"import signal\n{program}", "run", str(endless), "--json"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ran.returncode, json.loads(ran.stdout)["ended"]) == (130, "cancelled"), ran.stderr
+
+
 def test_ctrl_c_ends_the_simulations_beside_a_solution(endless: Path) -> None:
     """The load being simulated is cut short: it and those after it are left out, and the formulas stay."""
     code, said, wrong = interrupted(SIMULATING, "solve", endless, "--simulate", "--json")

@@ -66,7 +66,11 @@ fn look_on(
         }
         let seen = Python::attach(|py| match watch {
             _ if py.check_signals().is_err() => Ok(false),
-            Some(watch) => tell(py, watch, progress).map(|()| true),
+            Some(watch) => match tell(py, watch, progress) {
+                // It came while Python was being told: what was found is not lost by that.
+                Err(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => Ok(false),
+                told => told.map(|()| true),
+            },
             None => Ok(true),
         });
         progress.cancelled.store(!matches!(seen, Ok(true)), Ordering::Relaxed);
