@@ -121,7 +121,7 @@ def test_what_a_run_found_until_ctrl_c_is_printed(endless: Path) -> None:
 
 
 def test_ctrl_c_while_progress_is_shown_loses_nothing(endless: Path) -> None:
-    """As if it came while Python is told how far the run is."""
+    """As if it came within the function that shows how far the run has got."""
     program = RUNNING.replace(
         'told.append(print("ready", flush=True))', "told.append(signal.raise_signal(signal.SIGINT))"
     )
