@@ -41,10 +41,10 @@ def _of_components(field: str) -> Callable[[Json], Iterable[Sample]]:
 
 
 def _responses(found: Json) -> Iterator[tuple[dict[str, str], Json]]:
-    """Yield the response times of each stream: of all its requests, and of each operation that is told apart."""
+    """Yield the response times of each stream: of all its requests, and of each of its operations."""
     for stream in found["streams"]:
-        told = {"all": stream["response"], "read": stream["reads"], "write": stream["writes"], **stream["operations"]}
-        for operation, response in told.items():
+        of_all = {"all": stream["response"], "read": stream["reads"], "write": stream["writes"]}
+        for operation, response in (of_all | stream["operations"]).items():
             if response and response["count"]:
                 yield {"stream": stream["name"], "operation": operation}, response
 

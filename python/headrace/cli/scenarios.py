@@ -86,13 +86,10 @@ def run(
     wanted = precision_of(precision, budget)
     if wanted and replications is not None:
         raise typer.BadParameter("`--precision` sets how many replications there are", param_hint="--replications")
-    changed: dict[str, object] = dict(changes(sets))
-    changed |= {"run.seed": seed} if seed is not None else {}
-    changed |= {"run.replications": replications} if replications is not None else {}
     from headrace.view.terminal import progress  # noqa: PLC0415 - rich takes longer to load than --help may
 
     try:
-        loaded = scenario.load(file).with_(changed)
+        loaded = scenario.load(file).with_(_changed(sets, seed, replications))
         plan = (measured(loaded, wanted) if wanted else loaded).plan()
         note(plan.remarks)
         written = {"--report": report, "--requests": requests, "--timeline": timeline, "--metrics": metrics}
@@ -100,8 +97,7 @@ def run(
         with telling_losses() as lost, progress.of_run(quiet=as_json) as watch:
             simulate = partial(run_until_precise, plan, wanted) if wanted else plan.run
             found = simulate(threads=threads, watch=watch, requests=requests, timeline=timeline, first=first)
-            if metrics:
-                _write_metrics(found, metrics)
+            _write_metrics(found, metrics)
     except ScenarioError as error:
         refuse(error, as_json)
     except OSError as error:
@@ -115,7 +111,15 @@ def run(
         raise typer.Exit(SATURATED)
 
 
-def _write_metrics(found: Results, file: Path) -> None:
+def _changed(sets: list[str] | None, seed: int | None, replications: int | None) -> dict[str, object]:
+    """Return what the command line has in place of what the file has."""
+    named = {"run.seed": seed, "run.replications": replications}
+    return dict(changes(sets)) | {path: value for path, value in named.items() if value is not None}
+
+
+def _write_metrics(found: Results, file: Path | None) -> None:
+    if file is None:
+        return
     from headrace import open_metrics  # noqa: PLC0415 - few runs need it
 
     try:

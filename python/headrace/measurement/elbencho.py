@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from headrace.errors import read_text, refusal
+from headrace.measurement.fio.results import BUFFERED
 from headrace.measurement.points import Measurement
 
 Json = dict[str, Any]
@@ -29,7 +30,6 @@ NEEDED = (
 ALONE, BESIDE_WRITES = "", "rwmix read "
 SINGLE = {"READ": "read", "WRITE": "write"}
 MIXED = ("RWMIX", "MIX-T")
-BUFFERED = "buffered I/O: the page cache answered some requests, and headrace does not simulate it"
 
 
 def read(files: list[Path]) -> Measurement:
