@@ -168,6 +168,19 @@ fn committers_share_a_flush() {
     }
 }
 
+/// Groups of a limited size hold commits back long before the device is busy: a log of single commits, each of 2 ms, sustains 500/s.
+#[test]
+fn a_log_of_limited_groups_is_the_bottleneck() {
+    let found = run(
+        "system:\n  d: {type: station, servers: 4, service: 1 ms}\n  wal: {type: write_ahead_log, to: d, most: 1}\nworkload: {w: {to: wal, op: write, \
+         size: 500 B, arrivals: {poisson: 250 /s}}}\nrun: {requests: 20000}\n",
+    );
+    let bottleneck = found.bottleneck.unwrap();
+    assert_eq!(bottleneck.component, "wal");
+    near(bottleneck.saturates_at.unwrap(), 2.0, 0.03);
+    assert!(bottleneck.estimate);
+}
+
 /// A record of 500 B rewrites the block that it goes on in: 4 KiB for 500 B alone, and less for a group.
 #[test]
 fn records_are_appended_in_blocks() {

@@ -6,6 +6,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
 use headrace_kernel::{Round, Sim};
+use headrace_stats::Gauge;
 use headrace_units::{Bytes, Nanos};
 use headrace_work::{Block, Breakdown, Op, Request};
 use schemars::JsonSchema;
@@ -14,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::core::component::{Component, Plan, Spec, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::{Lowering, Resolved};
-use crate::core::meter::{Meter, add};
+use crate::core::meter::{Activity, Meter, add, by_hosts};
 use crate::core::theory::Features;
 use crate::core::work::Serve;
 
@@ -75,7 +76,7 @@ impl Spec for WriteAheadLogSpec {
             size: size / block * block,
             block,
             window: self.window,
-            most: self.most.unwrap_or(u32::MAX),
+            most: self.most,
         };
         let capacity = Bytes(plan.size);
         Some(Resolved { plan, uses: vec![target], capacity })
@@ -90,12 +91,13 @@ pub struct WriteAheadLogPlan {
     size: u64,
     block: u64,
     window: Nanos,
-    most: u32,
+    /// Commits in a group; `None` for no limit.
+    most: Option<u32>,
 }
 
 impl Theory for WriteAheadLogPlan {
     fn features(&self) -> Features {
-        Features { stands_before: Some(0), ..Features::default() }
+        Features { stands_before: Some(0), is_limit: self.most.is_some(), ..Features::default() }
     }
 
     fn time_fields(&self) -> &'static [&'static str] {
@@ -109,8 +111,13 @@ pub struct WriteAheadLog<'m> {
     sim: &'m Sim<'m>,
     plan: &'m WriteAheadLogPlan,
     device: &'m Edge<'m>,
-    /// Bytes of the records that no group has taken, in the order in which they came.
-    waiting: RefCell<VecDeque<u64>>,
+    /// Bytes of the records that no group has taken, and when they came, in that order.
+    waiting: RefCell<VecDeque<(u64, Nanos)>>,
+    /// Number of commits that wait, and of those in the group that is being made stable.
+    queue: RefCell<Gauge>,
+    group: RefCell<Gauge>,
+    /// Time that commits waited for their group, in ns.
+    waited: Cell<u128>,
     /// Commits that came, and those of them whose group is done: their numbers are below it.
     came: Cell<u64>,
     done: Cell<u64>,
@@ -136,6 +143,9 @@ impl Plan for WriteAheadLogPlan {
             plan: self,
             device: &uses[0],
             waiting: RefCell::default(),
+            queue: RefCell::default(),
+            group: RefCell::default(),
+            waited: Cell::default(),
             came: Cell::default(),
             done: Cell::default(),
             failed: Cell::default(),
@@ -153,7 +163,8 @@ impl<'m> WriteAheadLog<'m> {
     /// Answers a commit: waits until its group is stable. The first of a group leads it: it writes and flushes for all.
     async fn commit(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         let mine = self.came.replace(self.came.get() + 1);
-        self.waiting.borrow_mut().push_back(request.work.bytes);
+        self.waiting.borrow_mut().push_back((request.work.bytes, self.sim.now()));
+        self.queue.borrow_mut().up(self.sim.now(), 1);
         if self.has_full_group() {
             self.is_full.end();
         }
@@ -172,7 +183,7 @@ impl<'m> WriteAheadLog<'m> {
     }
 
     fn has_full_group(&self) -> bool {
-        self.waiting.borrow().len() >= self.plan.most as usize
+        self.plan.most.is_some_and(|most| self.waiting.borrow().len() >= most as usize)
     }
 
     /// Makes the next group stable, for all in it.
@@ -181,7 +192,9 @@ impl<'m> WriteAheadLog<'m> {
         breakdown.waited(self.context.id, self.sim.now());
         let (commits, bytes) = self.take_group();
         let first = self.done.get();
+        self.group.borrow_mut().up(self.sim.now(), commits);
         self.append(bytes, request, breakdown).await;
+        self.group.borrow_mut().down(self.sim.now(), commits);
         self.done.set(first + commits);
         if breakdown.has_failed() {
             self.failed.set((first, self.done.get()));
@@ -204,17 +217,19 @@ impl<'m> WriteAheadLog<'m> {
 
     /// Takes the commits that come next, as many as a group may have and the log can hold: how many, and their bytes.
     fn take_group(&self) -> (u64, u64) {
-        let mut waiting = self.waiting.borrow_mut();
+        let (now, mut waiting) = (self.sim.now(), self.waiting.borrow_mut());
+        let most = self.plan.most.map_or(u64::MAX, u64::from);
         let (mut commits, mut bytes) = (0, 0);
-        while let Some(next) = waiting.front().copied() {
-            let fits =
-                commits < u64::from(self.plan.most) && bytes + next <= self.plan.size - self.plan.block;
+        while let Some((next, came)) = waiting.front().copied() {
+            let fits = commits < most && bytes + next <= self.plan.size - self.plan.block;
             if commits > 0 && !fits {
                 break;
             }
             waiting.pop_front();
+            self.waited.set(self.waited.get() + u128::from((now - came).0));
             (commits, bytes) = (commits + 1, bytes + next);
         }
+        self.queue.borrow_mut().down(now, commits);
         (commits, bytes)
     }
 
@@ -250,6 +265,23 @@ impl<'m> WriteAheadLog<'m> {
 }
 
 impl<'m> Component<'m> for WriteAheadLog<'m> {
+    /// Places in a group, and the commits that wait for one; nothing where groups have no limit.
+    fn activity(&self, now: Nanos) -> Option<Activity> {
+        let (queue, group) = (*self.queue.borrow(), *self.group.borrow());
+        let held = group.area(now);
+        Some(Activity {
+            servers: self.plan.most?.into(),
+            busy: by_hosts(held),
+            queue: queue.area(now),
+            waiting: queue.value(),
+            visits: self.came.get() - queue.value(),
+            waited: self.waited.get(),
+            served: self.done.get(),
+            service: held,
+            ..Activity::default()
+        })
+    }
+
     fn meters(&self, _: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
         put("commits_per_flush", Meter::Share(self.done.get(), self.groups.get()));
         put("write_amplification", Meter::Share(self.written.get(), self.appended.get()));
