@@ -112,7 +112,7 @@ def test_an_import_says_where_headrace_differs_and_what_it_made_of_oddities(
     ]
     assert any("the seek over 4700 cylinders (9.463 ms) is far off" in remark for remark in remarks)
     assert any("atlas10k.diskspecs:48: Read any free blocks" in remark for remark in remarks)
-    assert imported(parameters(measured_data, "dec_rz26"), tmp_path)["mechanics"]["write_settle"] == "-0.483 ms"
+    assert imported(parameters(measured_data, "dec_rz26"), tmp_path)["mechanics"]["write_settle"] == "-483 us"
 
 
 # What a value may turn into that is none, or one that no disk has.
@@ -244,10 +244,10 @@ def settings(**changes: str) -> Callable[[str], str]:
 @pytest.mark.parametrize(
     ("set_to", "path", "value"),
     [
-        (settings(Never_disconnect="1"), ("interface", "reselect"), "0 ms"),
+        (settings(Never_disconnect="1"), ("interface", "reselect"), "0 s"),
         (settings(Use_separate_write_segment="0"), ("cache", "keeps_written"), True),
-        (settings(Fast_write_level="1"), ("interface", "write_miss", "after_read"), "0.5 ms"),
-        (settings(Fast_write_level="0"), ("interface", "write_miss", "after_read"), "0.7 ms"),
+        (settings(Fast_write_level="1"), ("interface", "write_miss", "after_read"), "500 us"),
+        (settings(Fast_write_level="0"), ("interface", "write_miss", "after_read"), "700 us"),
         (settings(Buffer_continuous_read="4"), ("cache", "read_ahead"), "next_track"),
         (settings(Bulk_sector_transfer_time="0.2"), ("interface", "read_rate"), "2.56 MB/s"),
         (settings(Bulk_sector_transfer_time="0.1"), ("interface", "read_rate"), "3.01 MB/s"),
