@@ -2,8 +2,6 @@
 
 use std::path::{Path as FilePath, PathBuf};
 
-use headrace_workload::ArrivalSpec;
-
 use crate::document::{Problems, Tree};
 use crate::job_files::{self, JobFiles};
 use crate::plan::Plan;
@@ -64,11 +62,8 @@ impl Prepared {
     pub fn inputs(&self) -> Vec<PathBuf> {
         let folder = self.tree.folder();
         let own = Some(PathBuf::from(&self.tree.file)).filter(|file| file.is_file());
-        let recorded = self.spec.workload.values().filter_map(|stream| match &stream.arrivals {
-            ArrivalSpec::Replay(replay) => Some(folder.join(&replay.trace)),
-            ArrivalSpec::Log(log) => Some(folder.join(log.file())),
-            _ => None,
-        });
+        let recorded =
+            self.spec.workload.values().filter_map(|stream| Some(folder.join(stream.arrivals.file()?)));
         let jobs = self.jobs.iter().map(|jobs| folder.join(&jobs.file));
         let named = self.named.iter().cloned();
         own.into_iter().chain(recorded).chain(catalog::own_files(folder)).chain(named).chain(jobs).collect()

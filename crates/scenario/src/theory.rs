@@ -8,7 +8,6 @@ use headrace_analytic::{Distribution, Mg1, fork_join};
 use headrace_storage::Model;
 use headrace_units::{Nanos, PerSecond};
 use headrace_work::{NodeId, Op};
-use headrace_workload::ArrivalSpec;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -222,24 +221,13 @@ fn busy_only(model: &Model) -> Option<String> {
 pub(crate) fn not_poisson(stream: &StreamPlan) -> Option<String> {
     let name = &stream.name;
     let poisson = |how: &str| Some(format!("arrivals are Poisson: those of `{name}` {how}"));
-    match &stream.spec.arrivals {
-        _ if stream.spec.outstanding.is_some() => poisson("wait for room, or are dropped without it"),
-        _ if stream.spec.timeout.is_some() => {
+    match () {
+        () if stream.spec.outstanding.is_some() => poisson("wait for room, or are dropped without it"),
+        () if stream.spec.timeout.is_some() => {
             Some(format!("hosts wait for their answers: those of `{name}` give up"))
         }
-        ArrivalSpec::Poisson(_) => None,
-        ArrivalSpec::Every(_) => poisson("are regular"),
-        ArrivalSpec::Bursty { .. } => poisson("come in bursts"),
-        ArrivalSpec::Batches { .. } => poisson("come in batches"),
-        ArrivalSpec::Varying(_) => poisson("come at a rate that varies"),
-        ArrivalSpec::Renewal(gap) => {
-            let gap = gap.distribution();
-            let how = format!("come after times with a coefficient of variation of {:.3}", gap.cv());
-            poisson(&how).filter(|_| !gap.is_exponential())
-        }
-        ArrivalSpec::Log(_) => poisson("are as recorded"),
-        ArrivalSpec::Replay(_) if stream.is_open() => poisson("are as recorded"),
-        ArrivalSpec::Closed { .. } | ArrivalSpec::Steps(_) | ArrivalSpec::Replay(_) => Some(format!(
+        () if stream.is_open() => stream.spec.arrivals.not_poisson().and_then(|how| poisson(&how)),
+        () => Some(format!(
             "arrivals do not depend on answers: `{name}` waits for an answer before it asks again"
         )),
     }

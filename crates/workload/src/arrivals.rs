@@ -1,11 +1,13 @@
 //! When the requests of an open stream come.
 
+use std::borrow::Cow;
+
 use headrace_kernel::{Draws, RngStream};
 use headrace_units::{Nanos, PerSecond};
 use headrace_work::{ReadsSample, TimeProblem, TimeSpec};
 
 use crate::spec::{ArrivalSpec, BatchSize};
-use crate::varying::Varying;
+use crate::varying::{Varying, VaryingSpec};
 
 /// The times between the requests of an open stream.
 #[derive(Clone, Debug)]
@@ -124,6 +126,94 @@ impl ArrivalSpec {
             Self::Varying(spec) => Some(spec.mean_rate()),
             Self::Closed { .. } | Self::Steps(_) | Self::Replay(_) | Self::Log(_) => None,
         }
+    }
+}
+
+/// What plans, theory and notes ask of arrivals.
+impl ArrivalSpec {
+    /// How the requests of an open stream come, where that is not a Poisson process: `are regular`.
+    pub fn not_poisson(&self) -> Option<Cow<'static, str>> {
+        let how = match self {
+            Self::Poisson(_) => return None,
+            Self::Renewal(gap) if gap.distribution().is_exponential() => return None,
+            Self::Renewal(gap) => {
+                let cv = gap.distribution().cv();
+                return Some(format!("come after times with a coefficient of variation of {cv:.3}").into());
+            }
+            Self::Every(_) => "are regular",
+            Self::Bursty { .. } => "come in bursts",
+            Self::Batches { .. } => "come in batches",
+            Self::Varying(_) => "come at a rate that varies",
+            Self::Log(_) | Self::Replay(_) => "are as recorded",
+            Self::Closed { .. } | Self::Steps(_) => "wait for answers",
+        };
+        Some(how.into())
+    }
+
+    /// Number of clients, each of which waits for its answer before it asks again; none where requests come by themselves, or a trace
+    /// says when.
+    pub fn clients(&self) -> Option<u32> {
+        match self {
+            Self::Closed { depth, .. } => Some(*depth),
+            Self::Steps(steps) => Some(steps.all_threads()),
+            _ => None,
+        }
+    }
+
+    /// The time that a client thinks between an answer and its next request; none where no clients do.
+    pub fn think(&self) -> Option<&TimeSpec> {
+        match self {
+            Self::Closed { think, .. } => Some(think),
+            _ => None,
+        }
+    }
+
+    /// The file in which requests were recorded, relative to the scenario; none where they are drawn.
+    pub fn file(&self) -> Option<&str> {
+        match self {
+            Self::Replay(replay) => Some(&replay.trace),
+            Self::Log(log) => Some(log.file()),
+            _ => None,
+        }
+    }
+
+    /// The curve that the rate follows; none where that is constant, or varies at random.
+    pub fn curve(&self) -> Option<&VaryingSpec> {
+        match self {
+            Self::Varying(curve) => Some(curve),
+            _ => None,
+        }
+    }
+
+    /// Returns true if the rate varies with time, by a law or as it was recorded.
+    pub fn varies(&self) -> bool {
+        matches!(self, Self::Bursty { .. } | Self::Varying(_)) || self.file().is_some()
+    }
+
+    /// The largest rate, in requests/s, of a stream whose rate varies by a law; none for others.
+    pub fn largest_rate(&self) -> Option<f64> {
+        match self {
+            Self::Bursty { burst, .. } => Some(burst.get()),
+            _ => self.curve().map(|curve| curve.bounds().1),
+        }
+    }
+
+    /// Returns the field below this one, and its value, that give an open stream this mean rate in requests/s; none where no one field
+    /// does.
+    pub fn at_rate(&self, rate: f64) -> Option<(String, String)> {
+        let per_s = |rate: f64| format!("{rate} /s");
+        let gap = || format!("{} ns", Nanos::from_secs(1.0 / rate).0);
+        let (field, value) = match self {
+            Self::Poisson(_) => ("poisson", per_s(rate)),
+            Self::Every(_) => ("every", gap()),
+            Self::Batches { size, .. } => ("batches.rate", per_s(rate / size.mean())),
+            Self::Renewal(times) => {
+                let field = times.mean_field()?;
+                return Some((format!("renewal.{field}").trim_end_matches('.').to_owned(), gap()));
+            }
+            _ => return None,
+        };
+        Some((field.to_owned(), value))
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use headrace_storage::{Load, Sessions};
 use headrace_trace::{FileLog, Replay, Timing};
 use headrace_work::{FileAct, NodeId, Op};
-use headrace_workload::{ArrivalSpec, Extents, StreamSpec, VaryingSpec, WhenFull};
+use headrace_workload::{Extents, StreamSpec, VaryingSpec, WhenFull};
 
 use crate::operation::Operation;
 
@@ -54,10 +54,12 @@ impl StreamPlan {
 
     /// The curve that its rate follows; none where that is constant, or varies at random.
     pub fn curve(&self) -> Option<&VaryingSpec> {
-        match &self.spec.arrivals {
-            ArrivalSpec::Varying(curve) => Some(curve),
-            _ => None,
-        }
+        self.spec.arrivals.curve()
+    }
+
+    /// Returns true if requests come by themselves at a rate that varies with time.
+    pub fn varies(&self) -> bool {
+        self.is_open() && self.spec.arrivals.varies()
     }
 
     /// The number of requests that were recorded; none where they are drawn.
@@ -86,11 +88,9 @@ impl StreamPlan {
 
     /// Number of its clients, each with one request in flight at most; none where requests do not wait for answers alone.
     pub fn clients(&self) -> Option<u64> {
-        match (&self.trace, &self.spec.arrivals) {
-            (Some(trace), _) => (trace.timing() == Timing::Think).then_some(1),
-            (None, ArrivalSpec::Closed { depth, .. }) => Some(u64::from(*depth)),
-            (None, ArrivalSpec::Steps(steps)) => Some(u64::from(steps.all_threads())),
-            _ => None,
+        match &self.trace {
+            Some(trace) => (trace.timing() == Timing::Think).then_some(1),
+            None => self.spec.arrivals.clients().map(u64::from),
         }
     }
 
@@ -116,11 +116,7 @@ impl StreamPlan {
             traced: self.is_recorded(),
             alone: false,
             sessions: self.sessions(),
-            clients: match self.spec.arrivals {
-                ArrivalSpec::Closed { depth, .. } => depth,
-                ArrivalSpec::Steps(ref steps) => steps.all_threads(),
-                _ => 0,
-            },
+            clients: self.spec.arrivals.clients().unwrap_or(0),
         }
     }
 

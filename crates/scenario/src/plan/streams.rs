@@ -120,7 +120,7 @@ impl Planner<'_> {
     /// Checks a stream of triggers, which have neither data nor addresses.
     fn trigger(&mut self, path: &Path, spec: &StreamSpec) -> Option<Replay> {
         self.limits(path, spec);
-        if matches!(spec.arrivals, ArrivalSpec::Steps(_) | ArrivalSpec::Replay(_) | ArrivalSpec::Log(_)) {
+        if spec.steps().is_some() || spec.arrivals.file().is_some() {
             let problem = Problem::at(
                 path.key("arrivals"),
                 format!("`{}` takes triggers, which neither a trace nor training has", spec.to),
@@ -142,7 +142,7 @@ impl Planner<'_> {
     }
 
     fn limits(&mut self, path: &Path, spec: &StreamSpec) {
-        let closed = matches!(spec.arrivals, ArrivalSpec::Closed { .. });
+        let closed = spec.arrivals.think().is_some();
         let is_limited = spec.outstanding.is_some() || spec.when_full != WhenFull::Wait;
         if spec.steps().is_some() && is_limited {
             let problem =
@@ -267,8 +267,7 @@ fn threads_problem(path: &Path, spec: &StreamSpec) -> Option<Problem> {
 
 /// Returns an error in arrivals that end, if the run does not.
 fn ending_problem(path: &Path, spec: &StreamSpec, time: Option<Nanos>) -> Option<Problem> {
-    let ArrivalSpec::Varying(curve) = &spec.arrivals else { return None };
-    let ends = curve.ends().filter(|_| time.is_none())?;
+    let ends = spec.arrivals.curve()?.ends().filter(|_| time.is_none())?;
     let message =
         format!("no request comes after {ends}, where the last rate is zero, and the run has no end");
     let help = "give the run a `time`, the curve a `period`, or end with a rate above zero";

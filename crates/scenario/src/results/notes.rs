@@ -3,7 +3,6 @@
 use headrace_stats::{Interval, Method};
 use headrace_trace::Replay;
 use headrace_units::{Nanos, PerSecond};
-use headrace_workload::ArrivalSpec;
 
 use super::components::falls_behind;
 use super::{Bottleneck, StreamResults, filling, is_complete};
@@ -239,15 +238,13 @@ fn bursts(plan: &Plan, streams: &[StreamResults], bottleneck: Option<&Bottleneck
     let of = bottleneck?;
     let (times, name) = of.saturates_at.zip(of.uneven.as_ref())?;
     let stream = plan.streams.iter().find(|stream| stream.name == *name)?;
-    let (mean, most, what) = match &stream.spec.arrivals {
-        ArrivalSpec::Bursty { burst, .. } => (stream.spec.arrivals.mean_rate()?, burst.get(), "bursts"),
-        ArrivalSpec::Varying(curve) => {
-            let found = streams.iter().find(|found| found.name == *name)?;
-            (found.requests_per_s, curve.bounds().1, "requests")
-        }
-        _ => return None,
+    let most = stream.spec.arrivals.largest_rate()?;
+    let found = streams.iter().find(|found| found.name == *name)?;
+    let (mean, what, is_curve) = match stream.curve() {
+        Some(_) => (found.requests_per_s, "requests", true),
+        None => (stream.spec.arrivals.mean_rate()?, "bursts", false),
     };
-    let (sustained, is_curve) = (mean * times, stream.curve().is_some());
+    let sustained = mean * times;
     if is_curve && most <= sustained && of.streams.len() == 1 {
         let (most, left) = (PerSecond(most), sustained / most);
         return Some(format!("at the largest rate of {name}, {most}, headroom is {left:.2}×"));

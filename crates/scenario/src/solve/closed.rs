@@ -3,10 +3,10 @@
 use headrace_analytic::network::{
     ClosedNetwork, CustomerClass, ServiceCentre, Solution, bard_schweitzer, bounds, linearizer, mva,
 };
-use headrace_workload::ArrivalSpec;
 
 use super::network::{DepthLimit, QueueNetwork, ServiceQueue};
 use super::{Between, SolvedPoint, StreamPoint, loads};
+use crate::plan::StreamPlan;
 
 /// Maximum number of steps of the exact recursion; beyond it, linearizer is used.
 const MOST: u64 = 4_000_000;
@@ -20,19 +20,22 @@ enum Several {
     AsOne,
 }
 
+/// The mean time that clients of a stream think.
+fn think_ms(stream: &StreamPlan) -> f64 {
+    stream.spec.arrivals.think().map_or(0.0, |think| think.distribution().mean())
+}
+
 /// The stations of the network, with these clients of each stream.
 fn queues(network: &QueueNetwork, clients: &[u32], several: Several) -> ClosedNetwork {
     let mut stations: Vec<ServiceCentre> =
         network.queues.iter().flat_map(|queue| stations(network, queue, several)).collect();
     let delays = (0..clients.len()).map(|stream| network.delays_ms(stream));
     stations.push(ServiceCentre::delay(delays.collect()));
-    let classes = network.streams.iter().zip(clients).map(|((stream, _), clients)| {
-        let think = match &stream.spec.arrivals {
-            ArrivalSpec::Closed { think, .. } => think.distribution().mean(),
-            _ => 0.0,
-        };
-        CustomerClass { clients: *clients, think }
-    });
+    let classes = network
+        .streams
+        .iter()
+        .zip(clients)
+        .map(|((stream, _), clients)| CustomerClass { clients: *clients, think: think_ms(stream) });
     ClosedNetwork::new(stations, classes.collect())
 }
 
@@ -82,10 +85,7 @@ pub fn is_small(network: &QueueNetwork) -> bool {
 
 /// Returns true if clients of a stream that find no place wait for nothing else: then as many as there are places make the same network.
 pub fn waits_for_places_alone(network: &QueueNetwork, stream: usize, places: &DepthLimit) -> bool {
-    let (plan, _) = &network.streams[stream];
-    let thinks =
-        matches!(&plan.spec.arrivals, ArrivalSpec::Closed { think, .. } if think.distribution().mean() > 0.0);
-    places.are_of(stream) && !thinks
+    places.are_of(stream) && think_ms(network.streams[stream].0) == 0.0
 }
 
 /// Number of clients of each stream that are on their way at once.

@@ -1,8 +1,5 @@
 //! At which loads a scenario is solved, and what each is in its own terms.
 
-use headrace_units::Nanos;
-use headrace_workload::ArrivalSpec;
-
 use super::network::QueueNetwork;
 use crate::document::{Path, Problem};
 use crate::plan::StreamPlan;
@@ -89,27 +86,10 @@ pub fn sets(network: &QueueNetwork, load: f64) -> Option<Vec<(String, String)>> 
 }
 
 fn set(stream: &StreamPlan, clients: u32, rate: f64) -> Option<(String, String)> {
-    let (field, value) = match &stream.spec.arrivals {
-        ArrivalSpec::Closed { .. } => ("closed.depth", clients.to_string()),
-        ArrivalSpec::Poisson(_) => ("poisson", per_s(rate)),
-        ArrivalSpec::Every(_) => ("every", format!("{} ns", Nanos::from_secs(1.0 / rate).0)),
-        ArrivalSpec::Batches { size, .. } => ("batches.rate", per_s(rate / size.mean())),
-        ArrivalSpec::Renewal(gap) => {
-            let field = gap.mean_field()?;
-            let dot = if field.is_empty() { "" } else { "." };
-            let mean = format!("{} ns", Nanos::from_secs(1.0 / rate).0);
-            return Some((format!("workload.{}.arrivals.renewal{dot}{field}", stream.name), mean));
-        }
-        ArrivalSpec::Bursty { .. }
-        | ArrivalSpec::Varying(_)
-        | ArrivalSpec::Steps(_)
-        | ArrivalSpec::Replay(_)
-        | ArrivalSpec::Log(_) => return None,
+    let arrivals = &stream.spec.arrivals;
+    let (field, value) = match arrivals.think() {
+        Some(_) => ("closed.depth".to_owned(), clients.to_string()),
+        None => arrivals.at_rate(rate)?,
     };
     Some((format!("workload.{}.arrivals.{field}", stream.name), value))
-}
-
-/// A rate to the last digit, as scenarios have it.
-fn per_s(rate: f64) -> String {
-    format!("{rate} /s")
 }

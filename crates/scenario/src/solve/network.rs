@@ -158,11 +158,10 @@ impl<'p> QueueNetwork<'p> {
 
     /// The rate or the clients of each stream.
     pub fn shares(&self) -> Vec<f64> {
-        let own = |(stream, _): &(&StreamPlan, _)| match &stream.spec.arrivals {
-            ArrivalSpec::Closed { depth, .. } => f64::from(*depth),
-            arrivals => {
-                arrivals.mean_rate().unwrap_or_else(|| stream.sessions().map_or(0.0, |log| log.per_s))
-            }
+        let own = |(stream, _): &(&StreamPlan, _)| {
+            let arrivals = &stream.spec.arrivals;
+            let own = arrivals.clients().map(f64::from).or(arrivals.mean_rate());
+            own.or(stream.sessions().map(|log| log.per_s)).unwrap_or(0.0)
         };
         self.streams.iter().map(own).collect()
     }
@@ -343,7 +342,7 @@ fn one_rate(stream: &StreamPlan) -> String {
 
 /// Streams are all open, or all closed; and of a kind that has a mean rate or a number of clients.
 fn of_one_kind(plan: &Plan) -> Result<(), Vec<Problem>> {
-    let closed = |stream: &&StreamPlan| matches!(stream.spec.arrivals, ArrivalSpec::Closed { .. });
+    let closed = |stream: &&StreamPlan| stream.spec.arrivals.think().is_some();
     let odd = |stream: &StreamPlan| match &stream.spec.arrivals {
         _ if stream.spec.outstanding.is_some() => Some("no request waits outside: `outstanding` limits them"),
         ArrivalSpec::Log(_) if stream.sessions().is_some() => None,
