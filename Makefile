@@ -6,7 +6,7 @@
 #   make measure  measures this machine with fio, fits a model, and says how far off it is on loads that were held out
 #   make bench    the figures, as a table and in target/bench.json
 #   make fuzz     random systems from document SEED on, COUNT of them, for as long as that takes; keeps those that go wrong in target/fuzz
-#   make truth    headroom and `solve` against simulation, on COUNT random systems each
+#   make truth    headroom, `solve` and `capacity` against simulation, on COUNT random systems each
 #   make coverage the coverage of confidence intervals, added to the same file; 15 minutes
 #   make wheel    an abi3 wheel in dist/, which installs without Rust
 #   make oldest   tests with the oldest versions of other packages that are allowed; `make newest` with the newest
@@ -118,6 +118,7 @@ fuzz: $(VENV)/built
 truth: $(VENV)/built
 	PYTHONPATH=tests $(BIN)/python tests/truth.py headroom $(ASKED)
 	PYTHONPATH=tests $(BIN)/python tests/truth.py solve $(ASKED)
+	PYTHONPATH=tests $(BIN)/python tests/truth.py capacity $(ASKED)
 
 coverage:
 	cargo run --release --quiet -p headrace-bench -- replicated coverage

@@ -1,8 +1,10 @@
-"""`make truth`: holds headroom and `solve` to simulation, on random systems.
+"""`make truth`: holds headroom, `solve` and `capacity` to simulation, on random systems.
 
 Headroom: at 0.9 of it (0.7 where it is marked as an estimate) requests are answered as they come, at 1.1 (1.3) a
-backlog grows. `solve`: its mean response is within 5 % of a long simulation of other seeds where its assumptions hold;
-where they do not, the error that it states is right within 5 %, or within both intervals.
+backlog grows, unless there is at least that much. `solve`: its mean response is within 5 % of a long simulation of
+other seeds where its assumptions hold; where they do not, the error that it states is right within 5 %, or within both
+intervals. `capacity`: on ten new seeds in runs three times as long, its answer meets the goal and the next worse value
+misses it, as far as intervals tell.
 """
 
 import argparse
@@ -15,6 +17,10 @@ from typing import Any
 
 import headrace
 import systems
+from headrace.experiment.capacity import LOSS, capacity
+from headrace.experiment.design import Experiment, Point
+from headrace.experiment.objective import Objective, objective
+from headrace.experiment.rounds import run
 
 Json = dict[str, Any]
 Verdict = tuple[str, str]
@@ -101,6 +107,8 @@ def headroom(number: int) -> Verdict | None:
     below, above = (backlog(at_load(document, at * factor, number + 1)) for factor in (1 - slack, 1 + slack))
     if below is None or above is None:
         return None
+    if bottleneck["at_least"]:
+        return "at least", "right" if below < BACKLOG else "too high"
     verdict = "right" if below < BACKLOG < above else "too high" if below >= BACKLOG else "too low"
     return ("estimate" if marked else "unmarked"), f"{verdict}"
 
@@ -152,7 +160,134 @@ def solved(number: int) -> Verdict | None:
     return "error stated", "right" if off < max(0.05, both) else f"stated {stated['error']:+.1%}, is {error:+.1%}"
 
 
-MODES = {"headroom": headroom, "solve": solved}
+class Questions(systems.Systems):
+    """Draws a question of capacity: a document, what to increase, and the goal."""
+
+    def question(self, kind: str) -> tuple[Json, str, str]:
+        """Return a question of a kind."""
+        asked: tuple[Json, str, str] = getattr(self, kind)()
+        return asked
+
+    def users(self, system: Json, rate: float, **more: Any) -> Json:
+        """Return a document with one stream at some requests a second."""
+        stream = {"to": "a", "arrivals": {"poisson": f"{rate:.4g} /s"}} | more
+        return system | {"workload": {"users": stream}, "run": {"requests": 20_000}}
+
+    def load_of_a_station(self) -> tuple[Json, str, str]:
+        """Return how much load a station carries, by a mean or a percentile."""
+        servers, mean = self.one(1, 2, 8), self.number(0.1, 20)
+        station = {"type": "station", "servers": servers, "service": self.law(mean)}
+        goal = f"{self.one('mean', 'p99')}(users) < {self.number(3, 12) * mean:.4g} ms"
+        return self.users({"system": {"a": station}}, 300 * servers / mean), RATE, goal
+
+    def disks_of_an_array(self) -> tuple[Json, str, str]:
+        """Return how few disks carry a load, by a percentile."""
+        level, disks = self.one(("raid0", 4), ("raid10", 8), ("raid5", 6))
+        part = {"type": "disk", "device": self.one(*systems.DISKS), "positioning": self.one("mechanical", "coupled")}
+        array = {"type": "array", "level": level, "of": "d", "disks": disks, "stripe_unit": "64 KiB"}
+        some = {"op": {"reads": "70 %"}, "size": self.one("4 KiB", "64 KiB"), "pattern": "uniform"}
+        goal = f"p95(users.{self.one('reads', 'writes')}) < {self.number(30, 120):.3g} ms"
+        rate = self.number(100, 900)
+        return self.users({"parts": {"d": part}, "system": {"a": array}}, rate, **some), "system.a.disks", goal
+
+    def load_of_a_cached_array(self) -> tuple[Json, str, str]:
+        """Return how much load an array with a cache that writes back carries."""
+        cache = {"size": self.one("4 MiB", "64 MiB"), "writes": "back"}
+        array = {
+            "type": "array",
+            "level": "raid5",
+            "of": "d",
+            "disks": 6,
+            "stripe_unit": "64 KiB",
+            "controllers": ["c"],
+        }
+        part = {"type": "disk", "device": self.one(*systems.DISKS), "positioning": "coupled"}
+        system = {"parts": {"d": part}, "system": {"c": {"type": "controller", "cache": cache}, "a": array}}
+        some = {
+            "op": {"reads": self.one("0 %", "50 %", "70 %")},
+            "size": "8 KiB",
+            "footprint": self.one("1 GiB", "8 GiB"),
+        }
+        skewed = {"pattern": {"hot_spot": {"skew": 1.1, "spots": 65536}}} if self.chance(0.5) else {}
+        return self.users(system, 60, **some, **skewed), RATE, f"mean(users) < {self.number(10, 40):.3g} ms"
+
+    def load_of_an_ssd(self) -> tuple[Json, str, str]:
+        """Return how much load a solid-state drive carries after everything was overwritten."""
+        drive = self.ssd() | {"written": "100 %", "overwritten": 1}
+        some = {"op": {"reads": self.one("30 %", "70 %")}, "size": "4 KiB", "pattern": "uniform"}
+        return self.users({"system": {"a": drive}}, 2000, **some), RATE, f"p99(users) < {self.number(1, 20):.3g} ms"
+
+    def users_that_think(self) -> tuple[Json, str, str]:
+        """Return how many users one disk serves."""
+        disk = {"type": "disk", "device": self.one(*systems.DISKS), "positioning": "mechanical", "queue_depth": 32}
+        document = self.users({"system": {"a": disk}}, 1, size="4 KiB", pattern="uniform")
+        closed = {"closed": {"depth": 4, "think": {"exponential": self.time(20, 200)}}}
+        document["workload"]["users"]["arrivals"] = closed
+        goal = f"p90(users) < {self.number(40, 200):.3g} ms"
+        return document, "workload.users.arrivals.closed.depth", goal
+
+    def bursts(self) -> tuple[Json, str, str]:
+        """Return how few servers answer arrivals in bursts, of which hosts keep a bounded number outstanding."""
+        station = {"type": "station", "servers": 4, "service": {"exponential": "8 ms"}}
+        document = self.users({"system": {"a": station}}, 1, outstanding=self.one(50, 500), when_full="drop")
+        burst = f"{self.number(300, 1500)} /s"
+        times = {"calm_for": self.time(100, 1000), "burst_for": self.time(50, 300)}
+        document["workload"]["users"]["arrivals"] = {"bursty": {"calm": "50 /s", "burst": burst} | times}
+        return document, "system.a.servers", f"mean(users) < {self.number(10, 30):.3g} ms"
+
+
+RATE = "workload.users.arrivals.poisson"
+KINDS = (
+    *("load_of_a_station", "disks_of_an_array", "load_of_a_cached_array"),
+    *("load_of_an_ssd", "users_that_think", "bursts"),
+)
+
+
+def judged_again(scenario: headrace.Scenario, asked: Objective, number: int, times: int, **changed: Any) -> bool | None:
+    """Return whether a goal is met on ten new seeds in runs this many times as long; none where that cannot be told."""
+    length = times * scenario.filled()["run"]["requests"]
+    point = Point(changed)
+    again = scenario.with_({"run.seed": number + 1_000_000, "run.requests": length})
+    table = run(Experiment(again, (point,), 10))
+    if table.reason(point) or any(record["saturated"] for record in table.of(point)):
+        return False
+    dropped = table.mean(point, "users.dropped")
+    if dropped and dropped[0] > LOSS:
+        return False
+    found = table.mean(point, asked.metric(table.metrics))
+    return None if found is None else asked.is_met(found[0], found[1] or 0.0)
+
+
+def sized(number: int) -> Verdict | None:
+    """Return the kind of a question of capacity and whether its answer is right, or none where it has no two ends."""
+    kind = KINDS[number % len(KINDS)]
+    document, path, goal = Questions(number).question(kind)
+    document["run"]["seed"] = number
+    scenario = headrace.Scenario(json.dumps(document), str(FOLDER / "truth.yaml"))
+    try:
+        found = capacity(scenario, path, goal, within=0.05)
+    except headrace.ScenarioError as error:
+        return kind, f"refused: {error}".partition(chr(10))[0]
+    if not found.meets or not found.fails:
+        return None
+    ends = {True: found.meets, False: found.fails}
+    asked = objective(goal, bounded=True)
+    again = {
+        # A load that cannot be sustained misses the goal only once the backlog has grown.
+        met: judged_again(
+            scenario, asked, number, (3 if asked.text in probe.found else 30) * found.times, **{path: probe.value}
+        )
+        for met, probe in ends.items()
+    }
+    wrong = [
+        f"{ends[met].value} {'meets' if met else 'fails'}"
+        for met, now in again.items()
+        if now is not None and now != met
+    ]
+    return kind, " and ".join(wrong) + f" {goal}, not on other seeds" if wrong else "right"
+
+
+MODES = {"headroom": headroom, "solve": solved, "capacity": sized}
 FOLDER = Path("target/truth")
 
 

@@ -94,6 +94,8 @@ class Capacity(InNotebook):
     probes: list[Probe] = field(default_factory=list)
     interrupted: bool = False
     """True if the search was stopped before its end."""
+    times: int = 1
+    """Length of its runs, as a multiple of the scenario's: more than 1 if a cache was still filling."""
 
     @property
     def until(self) -> tuple[str, ...]:
@@ -106,6 +108,8 @@ class Capacity(InNotebook):
         goals = " and ".join(one.goal for one in self.goals)
         said = self._window(goals) if self.upper else None
         said = said or (self._bracket(goals) if self.meets and self.fails else self._one_sided(goals))
+        if self.times > 1:
+            said += f" Runs were {self.times} times as long as the scenario's, for a cache to fill."
         said += self._filling()
         if self.interrupted:
             said += " The search was interrupted."
@@ -311,7 +315,7 @@ class _Search:
 
     def capacity(self, *, interrupted: bool = False) -> Capacity:
         upper = next(iter(self.brackets()[1:]), None)
-        return Capacity(self.path, self.asked, *self.ends(), upper, self.probes, interrupted)
+        return Capacity(self.path, self.asked, *self.ends(), upper, self.probes, interrupted, self.times)
 
     def so_far(self) -> Capacity | None:
         """Return the bracket so far; nothing before the first value was tried."""
@@ -556,7 +560,7 @@ def as_json(found: Capacity) -> Json:
     ends = {end: _told(probe) if probe else None for end, probe in (("meets", found.meets), ("fails", found.fails))}
     upper = dict(zip(("meets", "fails"), map(_told, found.upper), strict=True)) if found.upper else None
     return {"answer": found.answer, "path": found.path, "until": list(found.until)} | ends | {
-        "upper": upper, "probes": [_told(probe) for probe in found.probes]
+        "upper": upper, "times": found.times, "probes": [_told(probe) for probe in found.probes]
     }  # fmt: skip
 
 

@@ -35,6 +35,7 @@ fn limit(bottleneck: &Bottleneck, streams: usize) -> String {
         return of_clients(bottleneck, &what, closed);
     }
     match bottleneck.saturates_at {
+        Some(times) if bottleneck.at_least => format!("{busy}; headroom >{times}×{of}{about}."),
         Some(times) if !bottleneck.saturated => format!("{busy}; headroom {}{of}{about}.", multiple(times)),
         Some(times) if streams > 1 => format!("{busy}: saturated, sustains {times:.2}×{of}."),
         Some(times) => format!("{busy}: saturated, sustains {times:.2}× this load."),
