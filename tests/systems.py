@@ -228,6 +228,8 @@ class Systems:
             name = self.share(name)
         if self.chance(0.1):
             name = self.log(name)
+        if self.chance(0.05):
+            name = self.store(name)
         return self.limiter(name) if self.chance(0.15) else name
 
     def log(self, target: str) -> str:
@@ -239,6 +241,25 @@ class Systems:
             window=self.time,
             most=lambda: self.one(1, 2, 100),
         ))  # fmt: skip
+        self.fallible.append(name)
+        return name
+
+    def store(self, target: str) -> str:
+        """Return a log-structured merge tree on a component."""
+        name = self.add("m", {"type": "lsm_tree", "to": target, "keys": self.one("1 MB", "40 MB")} | self.maybe(
+            at=lambda: "1 MiB",
+            log=lambda: self.add("g", {"type": "write_ahead_log", "to": self.device()}),
+            written=lambda: self.one("0 %", "50 %"),
+            memtables=lambda: 4,
+            level1=lambda: self.one("64 KiB", "1 MB"),
+            fan_out=lambda: self.one(2, 10),
+            level0=lambda: {"compact_at": 1, "slow_at": self.one(1, 3), "stop_at": 3},
+            debt=lambda: {"slow_at": "1 MB", "stop_at": self.one("2 MB", "1 GB")},
+            slow_rate=self.rate,
+            compactions=lambda: self.one(1, 8),
+            merge_rate=self.rate,
+            request=lambda: self.one("512 B", "1 MiB"),
+        ) | {"memtable": self.one("64 KiB", "512 B"), "table": self.one("16 KiB", "1 MiB")})  # fmt: skip
         self.fallible.append(name)
         return name
 

@@ -95,6 +95,8 @@ kinds::components! { $
             Share [Block] = share::{ShareSpec, SharePlan, Share},
             /// A write-ahead log with group commit.
             WriteAheadLog [Block] = write_ahead_log::{WriteAheadLogSpec, WriteAheadLogPlan, WriteAheadLog},
+            /// A store of keys and values as a log-structured merge tree.
+            LsmTree [Block] = lsm_tree::{LsmTreeSpec, LsmTreePlan, LsmTree},
             ;
             /// A token bucket of a limiter.
             Bucket [] = bucket::{BucketPlan, Bucket},

@@ -19,12 +19,20 @@ pub enum Cause {
     Migration,
     /// A solid-state drive moves data to erase blocks.
     GarbageCollection,
+    /// A store merges tables.
+    Compaction,
 }
 
 impl Cause {
     /// All causes, in the order in which tables show them.
-    pub const ALL: [Self; 5] =
-        [Self::Host, Self::Destage, Self::Rebuild, Self::Migration, Self::GarbageCollection];
+    pub const ALL: [Self; 6] = [
+        Self::Host,
+        Self::Destage,
+        Self::Rebuild,
+        Self::Migration,
+        Self::GarbageCollection,
+        Self::Compaction,
+    ];
 
     /// Its name in results.
     pub const fn name(self) -> &'static str {
@@ -34,6 +42,7 @@ impl Cause {
             Self::Rebuild => "rebuild",
             Self::Migration => "migration",
             Self::GarbageCollection => "garbage_collection",
+            Self::Compaction => "compaction",
         }
     }
 }

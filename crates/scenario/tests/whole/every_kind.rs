@@ -18,7 +18,7 @@ parts:
 ";
 
 /// Systems of block storage; streams are sent to `t`, from `s` where there is a server. What may fail stands behind each.
-const BLOCKS: [(&str, &str); 17] = [
+const BLOCKS: [(&str, &str); 18] = [
     (
         "t: {type: disk, device: {like: seagate-st18000nm000j, capacity: 900 TB}, positioning: mechanical}",
         "t",
@@ -57,6 +57,10 @@ const BLOCKS: [(&str, &str); 17] = [
     ),
     (
         "d: {type: ssd, device: {like: micron-7450-pro-1920gb, capacity: 1 TB, buffer: {power_loss_protection: false}}}\n  t: {type: write_ahead_log, to: d, window: 1 ns}",
+        "d",
+    ),
+    (
+        "d: {type: station, servers: 1000, service: 1 ns, capacity: 900 TB}\n  t: {type: lsm_tree, to: d, keys: 1 TB, memtable: 512 B}",
         "d",
     ),
     (

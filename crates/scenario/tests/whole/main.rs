@@ -15,6 +15,7 @@ mod flush;
 mod laws;
 mod limits;
 mod loops;
+mod lsm_tree;
 #[path = "../../../storage/tests/whole/near.rs"]
 mod near;
 mod objectives;

@@ -1,5 +1,7 @@
 //! Background work of a drive: the time its arm destages, beside commands and within their service.
 
+use headrace_work::Cause;
+
 use crate::core::meter::Activity;
 
 /// Time that the arm has spent on destaging since the beginning.
@@ -17,8 +19,9 @@ impl Background {
     /// Returns what the arm did, with this work beside: that which no command saw, and that which commands of hosts waited for.
     pub(super) fn beside(self, arm: Activity) -> Activity {
         let [alone, within] = [self.alone_ns, self.within_hosts_ns].map(u128::from);
-        let [host, destage, others @ ..] = arm.busy;
-        let busy = [host - within, destage + alone + within, others[0], others[1], others[2]];
+        let mut busy = arm.busy;
+        busy[Cause::Host as usize] -= within;
+        busy[Cause::Destage as usize] += alone + within;
         Activity { busy, ..arm }
     }
 }

@@ -1,0 +1,127 @@
+//! Log-structured merge trees, against what a hand can compute.
+
+use headrace_scenario::progress::Progress;
+use headrace_scenario::results::{Results, StreamResults};
+use headrace_scenario::run::Options;
+use headrace_scenario::simulate;
+
+/// A store of 16 MiB in tables of 64 KiB on a station that takes 1 ms for each.
+fn store(fields: &str, workload: &str, run: &str) -> Results {
+    let text = format!(
+        "system:\n  d: {{type: station, service: 1 ms, capacity: 4 GB}}\n  s: {{type: lsm_tree, to: d, keys: 16 MiB, memtable: 64 KiB, table: 64 KiB, \
+         level1: 256 KiB, fan_out: 4, request: 64 KiB{fields}}}\nworkload:\n{workload}\nrun: {run}\n"
+    );
+    simulate(&text, "lsm.yaml", &[], &Options::default(), &Progress::default())
+        .unwrap_or_else(|problems| panic!("{}", problems.rendered()))
+        .results
+}
+
+const PUTS: &str = "  puts: {to: s, op: write, size: 4 KiB, arrivals: ";
+
+fn meter(found: &Results, name: &str) -> f64 {
+    found.components[1].meters[name].unwrap()
+}
+
+#[track_caller]
+fn near(found: f64, by_hand: f64, tolerance: f64) {
+    assert!((found / by_hand - 1.0).abs() <= tolerance, "{found}, by hand {by_hand}");
+}
+
+fn first(found: &Results) -> &StreamResults {
+    &found.streams[0]
+}
+
+/// Each put is written once, when its memtable becomes a table; it waits for nothing.
+#[test]
+fn without_compactions_puts_are_written_once() {
+    let never = ", written: 50 %, level0: {compact_at: 10000, slow_at: 10000, stop_at: 10000}";
+    let found = store(never, &format!("{PUTS}{{poisson: 1000 /s}}}}"), "{requests: 40000}");
+    near(meter(&found, "write_amplification"), 1.0, 0.01);
+    assert_eq!(first(&found).response.max_ms, 0.0);
+    assert_eq!(meter(&found, "compactions"), 0.0);
+    // Sixteen puts a table, a write and a flush of 1 ms each.
+    near(found.components[0].utilisation.unwrap(), 1000.0 / 16.0 * 2e-3, 0.05);
+}
+
+/// What is sustained is what compactions keep up with. Clients that put as fast as they may are stopped again and again; at less, nobody is.
+#[test]
+fn puts_stop_where_compactions_fall_behind() {
+    let levels = ", level0: {compact_at: 4, slow_at: 8, stop_at: 8}, slow_rate: 1 GB/s";
+    let most =
+        store(levels, &format!("{PUTS}{{closed: {{depth: 4, think: 10 us}}}}}}"), "{requests: 200000}");
+    near(most.components[0].utilisation.unwrap(), 1.0, 0.01);
+    assert!(meter(&most, "stopped") > 0.5, "{}", meter(&most, "stopped"));
+    // A memtable that is full when puts stop is one table more.
+    assert!((4.0..=9.0).contains(&meter(&most, "level0_tables")), "{}", meter(&most, "level0_tables"));
+    let sustained = first(&most).requests_per_s;
+    let load = |share: f64| format!("{PUTS}{{poisson: {} /s}}}}", sustained * share);
+    let less = store(levels, &load(0.8), "{requests: 100000}");
+    assert!(meter(&less, "stopped") < 0.01, "{}", meter(&less, "stopped"));
+    let more = store(levels, &load(1.2), "{requests: 100000}");
+    assert!(meter(&more, "stopped") > 0.5, "{}", meter(&more, "stopped"));
+    // Every byte is written once for each level at least, and at most a fan-out more.
+    let amplification = meter(&most, "write_amplification");
+    assert!((4.0..2.0 + 3.0 * 5.0).contains(&amplification), "{amplification}");
+}
+
+/// While puts are slowed down, all of them together come at the rate that is given.
+#[test]
+fn slowed_puts_come_at_the_rate_given() {
+    let levels = ", written: 0 %, level0: {compact_at: 1, slow_at: 1, stop_at: 10000}, slow_rate: 2 MiB/s, debt: {slow_at: 1 B, stop_at: 1 TB}";
+    let found =
+        store(levels, &format!("{PUTS}{{closed: {{depth: 4}}}}}}"), "{requests: 20000, warm_up: none}");
+    near(first(&found).bytes_per_s, (2 << 20) as f64, 0.02);
+    assert!(meter(&found, "slowed_down") > 0.9, "{}", meter(&found, "slowed_down"));
+}
+
+/// A get reads one block; of a store that holds nothing it reads none.
+#[test]
+fn a_get_reads_a_block() {
+    let gets = "  gets: {to: s, op: read, size: 100 B, arrivals: {closed: {depth: 1}}}";
+    let found = store("", gets, "{requests: 2000}");
+    near(first(&found).response.mean_ms, 1.0, 1e-9);
+    let empty = "  gets: {to: s, op: read, size: 100 B, arrivals: {every: 1 ms}}";
+    let found = store(", written: 0 %", empty, "{requests: 2000}");
+    assert_eq!(first(&found).response.max_ms, 0.0);
+}
+
+/// Without a log, what is made stable is a table: its write, its flush, and the flush that was asked for. With a log, it is a record there.
+#[test]
+fn a_durable_put_is_a_table_or_a_record() {
+    let client = "  puts: {to: s, op: write, size: 4 KiB, durable: true, arrivals: {closed: {depth: 1}}}";
+    let never = ", written: 50 %, level0: {compact_at: 10000, slow_at: 10000, stop_at: 10000}";
+    let found = store(never, client, "{requests: 500}");
+    near(first(&found).response.mean_ms, 3.0, 1e-6);
+    let logged = store(
+        &format!("{never}, log: w}}\n  w: {{type: station, service: 300 us"),
+        client,
+        "{requests: 500}",
+    );
+    near(first(&logged).response.mean_ms, 0.3, 1e-6);
+}
+
+/// A store whose tables cannot be written takes no put any more, and ends.
+#[test]
+fn a_store_breaks_with_its_device() {
+    let text = format!("{PUTS}{{every: 1 ms}}}}\nfaults: [{{component: d, fails: 1 s, returns: 1.1 s}}]");
+    let found = store("", &text, "{time: 3 s, requests: 1000000, warm_up: none}");
+    let failed = first(&found).failed;
+    assert!((1900..=2001).contains(&failed), "{failed}");
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    for (fields, says) in [
+        (", written: 100 %, at: 990 MB", "this store needs up to"),
+        (", fan_out: 1", "it must be at least 2"),
+        (", level0: {compact_at: 9, slow_at: 8}", "`compact_at` ≤ `slow_at` ≤ `stop_at`"),
+        (", block: 1 B", "must be at least 512 B"),
+    ] {
+        let text = format!(
+            "system:\n  d: {{type: station, service: 1 ms, capacity: 1 GB}}\n  s: {{type: lsm_tree, to: d, keys: 100 MB{fields}}}\nworkload:\n{PUTS}{{every: 1 ms}}}}\n"
+        );
+        let refused = simulate(&text, "lsm.yaml", &[], &Options::default(), &Progress::default());
+        let said = refused.err().map(|problems| problems.rendered()).unwrap_or_default();
+        assert!(said.contains(says), "{fields}: {said}");
+    }
+}

@@ -1,0 +1,372 @@
+//! A store of keys and values as a log-structured merge tree: puts gather in memory and are merged into larger and larger levels later, by
+//! compactions, which slow puts down where they fall behind (O'Neil and others, "The log-structured merge-tree", 1996; RocksDB's leveled
+//! compaction and write stalls).
+
+mod levels;
+mod spec;
+
+use std::cell::{Cell, OnceCell, RefCell};
+
+use headrace_kernel::{Round, Sim, WorkerPool, subkey};
+use headrace_stats::Gauge;
+use headrace_units::{Bytes, Nanos};
+use headrace_work::{Block, Breakdown, Cause, Op, Request};
+
+use crate::core::component::{Component, Plan, Theory};
+use crate::core::context::{Edge, NodeContext};
+use crate::core::meter::{Activity, Meter, add};
+use crate::core::theory::Features;
+use crate::core::work::Serve;
+use levels::{Compaction, Levels, Shape, Table};
+pub use spec::LsmTreeSpec;
+
+/// A store in which nothing is left to go wrong.
+#[derive(Clone, Debug)]
+pub struct LsmTreePlan {
+    spec: LsmTreeSpec,
+    shape: Shape,
+}
+
+impl Theory for LsmTreePlan {
+    fn features(&self) -> Features {
+        Features { addressed: false, is_limit: true, ..Features::default() }
+    }
+}
+
+/// A store in a simulation.
+pub struct LsmTree<'m> {
+    context: &'m NodeContext<'m>,
+    sim: &'m Sim<'m>,
+    plan: &'m LsmTreePlan,
+    device: &'m Edge<'m>,
+    log: Option<&'m Edge<'m>>,
+    levels: RefCell<Levels<'m>>,
+    /// Bytes in the memtable that is written to, and in those that are full, oldest first.
+    active: Cell<u64>,
+    full: RefCell<Vec<u64>>,
+    is_flushing: Cell<bool>,
+    /// Number of memtables that became tables, and of those that were full.
+    flushed: Cell<u64>,
+    filled: Cell<u64>,
+    /// When the next put may be made while puts are slowed down.
+    slow_until: Cell<Nanos>,
+    /// True once a table could not be read or written: no put is taken any more.
+    is_broken: Cell<bool>,
+    changed: Round<'m>,
+    pools: OnceCell<Pools<'m>>,
+    counts: Counts,
+}
+
+/// Workers beside the callers: one makes tables of memtables, others merge them.
+struct Pools<'m> {
+    flushes: WorkerPool<'m, ()>,
+    compactions: WorkerPool<'m, ()>,
+}
+
+#[derive(Default)]
+struct Counts {
+    put: Cell<u64>,
+    written: Cell<u64>,
+    compactions: Cell<u64>,
+    gets: Cell<u64>,
+    /// Compactions at work, tables of level 0, bytes to be compacted; and 1 while puts are slowed down, or stopped.
+    working: RefCell<Gauge>,
+    level0: RefCell<Gauge>,
+    debt: RefCell<Gauge>,
+    slowed: RefCell<Gauge>,
+    stopped: RefCell<Gauge>,
+    requests: Cell<u64>,
+}
+
+impl Plan for LsmTreePlan {
+    type Component<'m> = LsmTree<'m>;
+
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> LsmTree<'m> {
+        let sim = context.shared.sim;
+        LsmTree {
+            context,
+            sim,
+            plan: self,
+            device: &uses[0],
+            log: uses.get(1),
+            levels: RefCell::new(Levels::new(&self.shape)),
+            active: Cell::default(),
+            full: RefCell::default(),
+            is_flushing: Cell::default(),
+            flushed: Cell::default(),
+            filled: Cell::default(),
+            slow_until: Cell::default(),
+            is_broken: Cell::default(),
+            changed: Round::new(sim),
+            pools: OnceCell::new(),
+            counts: Counts::default(),
+        }
+    }
+}
+
+/// Sets a level.
+fn set(gauge: &RefCell<Gauge>, now: Nanos, value: u64) {
+    let mut gauge = gauge.borrow_mut();
+    let old = gauge.value();
+    gauge.down(now, old);
+    gauge.up(now, value);
+}
+
+/// The reads or writes of a table, from its first byte on, each with the last key in it: compactions go by keys.
+fn pieces(table: Table, first: u64, most: u64) -> impl Iterator<Item = (f64, Block)> {
+    (0..table.bytes.div_ceil(most)).map(move |n| {
+        let bytes = most.min(table.bytes - n * most);
+        let end = (n * most + bytes) as f64 / table.bytes as f64;
+        let key = table.from + (table.to - table.from) * end;
+        (key, Block { op: Op::Read, address: first + n * most, bytes })
+    })
+}
+
+impl<'m> LsmTree<'m> {
+    /// Takes a put: it is logged, and is in the memtable then.
+    async fn put(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        let bytes = request.work.bytes;
+        self.wait_for_compactions(bytes, breakdown).await;
+        if let Some(log) = self.log {
+            let record = Block { op: Op::Write, address: 0, bytes };
+            Box::pin(log.serve(&request.with(record), breakdown)).await;
+        }
+        if breakdown.has_failed() || self.is_broken.get() {
+            return breakdown.fail();
+        }
+        add(&self.counts.put, bytes);
+        self.active.set(self.active.get() + bytes);
+        if self.active.get() >= self.plan.spec.memtable.0 {
+            self.fill();
+        }
+    }
+
+    /// Waits while puts are stopped, and takes a turn while they are slowed down.
+    async fn wait_for_compactions(&'m self, bytes: u64, breakdown: &mut Breakdown) {
+        while self.is_stopped() && !self.is_broken.get() {
+            self.changed.wait().await;
+        }
+        if self.is_slowed() {
+            let turn = self.slow_until.get().max(self.sim.now());
+            self.slow_until.set(turn + self.plan.spec.slow_rate.time_for(Bytes(bytes)));
+            self.sim.until(turn).await;
+        }
+        breakdown.waited(self.context.id, self.sim.now());
+    }
+
+    fn is_stopped(&self) -> bool {
+        let (spec, levels) = (&self.plan.spec, self.levels.borrow());
+        let memory = self.full.borrow().len() + 1 >= spec.memtables as usize && self.active.get() >= spec.memtable.0;
+        memory || levels.in_level0() >= spec.level0.stop_at as usize || levels.debt() >= spec.debt.stop_at.0
+    }
+
+    fn is_slowed(&self) -> bool {
+        let (spec, levels) = (&self.plan.spec, self.levels.borrow());
+        levels.in_level0() >= spec.level0.slow_at as usize || levels.debt() >= spec.debt.slow_at.0
+    }
+
+    /// Takes the memtable that is written to as full, if another may follow it.
+    fn fill(&'m self) {
+        if self.active.get() > 0 && self.full.borrow().len() + 1 < self.plan.spec.memtables as usize {
+            self.full.borrow_mut().push(self.active.replace(0));
+            add(&self.filled, 1);
+        }
+        self.go_on();
+    }
+
+    /// Notes what has changed, and starts what can be done now.
+    fn go_on(&'m self) {
+        let now = self.sim.now();
+        set(&self.counts.level0, now, self.levels.borrow().in_level0() as u64);
+        set(&self.counts.debt, now, self.levels.borrow().debt());
+        set(&self.counts.stopped, now, self.is_stopped().into());
+        set(&self.counts.slowed, now, self.is_slowed().into());
+        self.changed.end();
+        let Some(pools) = self.pools.get() else { return };
+        if !self.is_broken.get() && !self.is_flushing.get() && !self.full.borrow().is_empty() {
+            self.is_flushing.set(true);
+            pools.flushes.start(());
+        }
+        if !self.is_broken.get() && self.counts.working.borrow().value() < u64::from(self.plan.spec.compactions) {
+            pools.compactions.start(());
+        }
+    }
+
+    /// The size of the oldest full memtable.
+    fn oldest(&self) -> Option<u64> {
+        self.full.borrow().first().copied()
+    }
+
+    /// Makes tables of full memtables, oldest first, each flushed on the device.
+    async fn flush_memtables(&'m self) {
+        while let Some(bytes) = self.oldest() {
+            let Some(table) = self.levels.borrow_mut().reserve(bytes) else { break };
+            for (_, piece) in self.pieces(&[table]) {
+                self.ask(Block { op: Op::Write, ..piece }, Cause::Destage).await;
+            }
+            self.ask(Block::FLUSH, Cause::Destage).await;
+            if self.is_broken.get() {
+                break;
+            }
+            self.full.borrow_mut().remove(0);
+            self.levels.borrow_mut().add(table);
+            add(&self.flushed, 1);
+            if self.active.get() >= self.plan.spec.memtable.0 {
+                self.full.borrow_mut().push(self.active.replace(0));
+                add(&self.filled, 1);
+            }
+            self.go_on();
+        }
+        self.is_flushing.set(false);
+    }
+
+    /// Does the compaction that is most due, if one is.
+    async fn compact(&'m self) {
+        let Some(begun) = self.levels.borrow_mut().begin() else { return };
+        self.counts.working.borrow_mut().up(self.sim.now(), 1);
+        self.go_on();
+        if !begun.only_moves() {
+            self.merge(&begun).await;
+        }
+        self.counts.working.borrow_mut().down(self.sim.now(), 1);
+        if !self.is_broken.get() {
+            add(&self.counts.compactions, 1);
+            self.levels.borrow_mut().end(begun);
+            self.go_on();
+        }
+    }
+
+    /// Reads tables in the order of their keys, and writes what they become as soon as all keys before are read; then they are flushed.
+    async fn merge(&'m self, compaction: &Compaction) {
+        let read = [&compaction.upper[..], &compaction.lower[..]].concat();
+        let mut writes = self.pieces(&compaction.made).into_iter().peekable();
+        for (key, piece) in self.pieces(&read) {
+            self.ask(piece, Cause::Compaction).await;
+            if let Some(rate) = self.plan.spec.merge_rate {
+                self.sim.delay(rate.time_for(Bytes(piece.bytes))).await;
+            }
+            while let Some((_, piece)) = writes.next_if(|(last, _)| *last <= key) {
+                self.ask(Block { op: Op::Write, ..piece }, Cause::Compaction).await;
+            }
+        }
+        for (_, piece) in writes {
+            self.ask(Block { op: Op::Write, ..piece }, Cause::Compaction).await;
+        }
+        self.ask(Block::FLUSH, Cause::Compaction).await;
+    }
+
+    /// The pieces of tables, in the order of their last keys.
+    fn pieces(&self, tables: &[Table]) -> Vec<(f64, Block)> {
+        let LsmTreePlan { spec, shape } = self.plan;
+        let mut all: Vec<_> =
+            tables.iter().flat_map(|table| pieces(*table, shape.address(*table), spec.request.0)).collect();
+        all.sort_by(|a, b| a.0.total_cmp(&b.0));
+        all
+    }
+
+    /// Asks the device for a piece of a table. An error breaks the store, as it does RocksDB's, which takes no put after one.
+    async fn ask(&'m self, piece: Block, cause: Cause) {
+        if self.is_broken.get() {
+            return;
+        }
+        let key = self.context.stream("tables").key(self.counts.requests.get());
+        add(&self.counts.requests, 1);
+        let mut breakdown = Breakdown::from(self.sim.now());
+        Box::pin(self.device.serve(&Request::new(key, piece).because(cause), &mut breakdown)).await;
+        if piece.op == Op::Write {
+            add(&self.counts.written, piece.bytes);
+        }
+        if breakdown.has_failed() {
+            self.is_broken.set(true);
+            self.changed.end();
+        }
+    }
+
+    /// Answers a get: reads the block of a table that has the key, unless a memtable has it.
+    async fn get(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        add(&self.counts.gets, 1);
+        let mut draws = self.context.stream("gets").of(subkey(request.key, 0));
+        let memory = self.active.get() + self.full.borrow().iter().sum::<u64>();
+        let (depth, key) = (draws.uniform(), draws.uniform());
+        let total = self.levels.borrow().total();
+        if draws.uniform() * ((memory + total) as f64) < memory as f64 {
+            return breakdown.served(self.context.id, self.sim.now());
+        }
+        let Some(table) = self.levels.borrow().holding(depth, key) else {
+            return breakdown.served(self.context.id, self.sim.now());
+        };
+        let block = self.plan.spec.block.0;
+        let bytes = request.work.bytes.next_multiple_of(block).min(self.plan.shape.slot);
+        let first = draws.below((self.plan.shape.slot - bytes) / block + 1) * block;
+        let there = Block { op: Op::Read, address: self.plan.shape.address(table) + first, bytes };
+        Box::pin(self.device.serve(&request.with(there), breakdown)).await;
+    }
+
+    /// Makes what was put before stable: by the log, or as tables.
+    async fn make_stable(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        if let Some(log) = self.log {
+            return Box::pin(log.serve(request, breakdown)).await;
+        }
+        let wanted = self.filled.get() + u64::from(self.active.get() > 0);
+        while self.flushed.get() < wanted && !self.is_broken.get() {
+            if self.filled.get() < wanted {
+                self.fill();
+            }
+            self.changed.wait().await;
+        }
+        breakdown.waited(self.context.id, self.sim.now());
+        if self.is_broken.get() {
+            return breakdown.fail();
+        }
+        Box::pin(self.device.serve(&request.child(u64::MAX, Block::FLUSH), breakdown)).await;
+    }
+}
+
+impl<'m> Component<'m> for LsmTree<'m> {
+    /// The compactions that may run at once, which wait for the device for most of their time.
+    fn activity(&self, now: Nanos) -> Option<Activity> {
+        let working = *self.counts.working.borrow();
+        let busy = Cause::ALL.map(|cause| if cause == Cause::Compaction { working.area(now) } else { 0 });
+        let done = self.counts.compactions.get();
+        Some(Activity {
+            servers: self.plan.spec.compactions.into(),
+            busy,
+            visits: done + working.value(),
+            served: done,
+            service: working.area(now),
+            ..Activity::default()
+        })
+    }
+
+    fn meters(&self, now: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
+        let of = |gauge: &RefCell<Gauge>| gauge.borrow().area(now);
+        put("stopped", Meter::Fill(of(&self.counts.stopped) as u64, now.0));
+        put("slowed_down", Meter::Fill(of(&self.counts.slowed) as u64, now.0));
+        put("write_amplification", Meter::Share(self.counts.written.get(), self.counts.put.get()));
+        put("level0_tables", Meter::Area(of(&self.counts.level0)));
+        put("bytes_to_compact", Meter::Area(of(&self.counts.debt)));
+        put("compactions", Meter::Count(self.counts.compactions.get()));
+    }
+
+    fn begin(&'m self) {
+        self.pools.get_or_init(|| Pools {
+            flushes: WorkerPool::new(self.sim, move |()| self.flush_memtables()),
+            compactions: WorkerPool::new(self.sim, move |()| self.compact()),
+        });
+    }
+}
+
+impl<'m> Serve<'m, Block> for LsmTree<'m> {
+    async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        match request.work.op {
+            Op::Read => self.get(request, breakdown).await,
+            Op::Write | Op::Discard => {
+                self.put(request, breakdown).await;
+                if self.log.is_none() && request.is_durable() && !breakdown.has_failed() {
+                    self.make_stable(request, breakdown).await;
+                }
+            }
+            Op::Flush => self.make_stable(request, breakdown).await,
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! A log-structured merge tree as it is written.
+
+use headrace_units::{Bytes, BytesPerSecond, Fraction};
+use headrace_work::Block;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::LsmTreePlan;
+use super::levels::Shape;
+use crate::core::component::Spec;
+use crate::core::graph::{Lowering, Resolved};
+
+/// A store of keys and values as a log-structured merge tree with leveled compaction, such as RocksDB, whose defaults it has. A write is a
+/// put of a value of a key, uniform over all keys, at whatever address; a read is a get. Puts gather in memtables, which become tables of level
+/// 0; compactions merge tables into the next level. Puts are slowed down, and stopped, where compactions fall behind. Filters and indexes
+/// are in memory and never wrong: a get reads one table, unless a memtable has its key.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LsmTreeSpec {
+    /// Component that holds the tables. It needs room for all levels, and for as much again as `keys`.
+    pub to: String,
+    /// First byte of the tables there. Default: 0.
+    #[serde(default)]
+    pub at: Bytes,
+    /// Component to which each put is written first, such as a `write_ahead_log`. Default: puts are not logged, and a flush waits until all
+    /// memtables are tables.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<String>,
+    /// Size of all keys and values.
+    pub keys: Bytes,
+    /// Share of them that is stored when the run begins, in levels as large as they may be. Default: all.
+    #[serde(default = "all")]
+    pub written: Fraction,
+    /// Size of a memtable: RocksDB's `write_buffer_size`. Default: 64 MiB.
+    #[serde(default = "mib::<64>")]
+    pub memtable: Bytes,
+    /// Number of memtables, the one that is written to included; puts stop when all are full: `max_write_buffer_number`. Default: 2.
+    #[serde(default = "two")]
+    #[schemars(range(min = 2, max = 1000))]
+    pub memtables: u32,
+    /// Size of a table: `target_file_size_base`. Default: 64 MiB.
+    #[serde(default = "mib::<64>")]
+    pub table: Bytes,
+    /// Size of level 1: `max_bytes_for_level_base`. Levels are as large as the next one divided by `fan_out`, down to one that is no larger
+    /// than this: `level_compaction_dynamic_level_bytes`. Default: 256 MiB.
+    #[serde(default = "mib::<256>")]
+    pub level1: Bytes,
+    /// How many times as large as the level before a level is: `max_bytes_for_level_multiplier`. Default: 10.
+    #[serde(default = "ten")]
+    #[schemars(range(min = 2, max = 100))]
+    pub fan_out: u32,
+    /// Numbers of tables in level 0 that matter.
+    #[serde(default)]
+    pub level0: Level0Spec,
+    /// Bytes that compactions have yet to move.
+    #[serde(default)]
+    pub debt: DebtSpec,
+    /// Rate of all puts together while they are slowed down: `delayed_write_rate`. Default: 16 MiB/s.
+    #[serde(default = "delayed_rate")]
+    pub slow_rate: BytesPerSecond,
+    /// Number of compactions at once: `max_background_jobs`, less one for flushes. Default: 1.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 256))]
+    pub compactions: u32,
+    /// Processor's rate of one compaction, in bytes read. Default: no limit; it takes as long as its reads and writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merge_rate: Option<BytesPerSecond>,
+    /// Size of reads and writes of compactions and flushes: `compaction_readahead_size`. Default: 2 MiB.
+    #[serde(default = "mib::<2>")]
+    pub request: Bytes,
+    /// Size of blocks, the unit of gets. Default: 4 KiB.
+    #[serde(default = "four_kib")]
+    pub block: Bytes,
+}
+
+/// Numbers of tables in level 0.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Level0Spec {
+    /// From which on they are compacted: `level0_file_num_compaction_trigger`. Default: 4.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub compact_at: u32,
+    /// From which on puts are slowed down: `level0_slowdown_writes_trigger`. Default: 20.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub slow_at: u32,
+    /// From which on puts stop: `level0_stop_writes_trigger`. Default: 36.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub stop_at: u32,
+}
+
+/// Sizes of what compactions have yet to move.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct DebtSpec {
+    /// From which on puts are slowed down: `soft_pending_compaction_bytes_limit`. Default: 64 GiB.
+    pub slow_at: Bytes,
+    /// From which on puts stop: `hard_pending_compaction_bytes_limit`. Default: 256 GiB.
+    pub stop_at: Bytes,
+}
+
+impl Default for Level0Spec {
+    fn default() -> Self {
+        Self { compact_at: 4, slow_at: 20, stop_at: 36 }
+    }
+}
+
+impl Default for DebtSpec {
+    fn default() -> Self {
+        Self { slow_at: Bytes(64 << 30), stop_at: Bytes(256 << 30) }
+    }
+}
+
+/// The most tables that a store may have: each step of a compaction looks at a level's.
+const MOST_TABLES: u64 = 200_000;
+
+impl Spec for LsmTreeSpec {
+    type Plan = LsmTreePlan;
+
+    fn lower(&self, at: &mut Lowering) -> Option<Resolved<LsmTreePlan>> {
+        let target = at.asked::<Block>("to", &self.to)?;
+        let log = self.log.as_ref().map(|log| at.asked::<Block>("log", log));
+        if let Some((field, message)) = self.problem() {
+            return at.refuse(field, message, None);
+        }
+        let (room, needed) = (at.capacity(target).0.saturating_sub(self.at.0), self.room());
+        if room < needed {
+            let (room, needed) = (Bytes(room), Bytes(needed));
+            let message = format!("this store needs up to {needed}, and `{}` has {room} from there on", self.to);
+            let help = "that is all levels, `keys` again for compactions, and level 0 twice; give fewer keys, or a larger component";
+            return at.refuse("keys", message, Some(help));
+        }
+        let mut uses = vec![target];
+        if let Some(log) = log {
+            uses.push(log?);
+        }
+        let plan = LsmTreePlan { spec: self.clone(), shape: self.shape() };
+        Some(Resolved { plan, uses, capacity: self.keys })
+    }
+}
+
+impl LsmTreeSpec {
+    /// Returns the field at fault, and why.
+    fn problem(&self) -> Option<(&'static str, String)> {
+        let sizes = [("keys", self.keys), ("memtable", self.memtable), ("table", self.table)];
+        let more = [("level1", self.level1), ("request", self.request), ("block", self.block)];
+        let small = sizes.into_iter().chain(more).find(|(_, size)| size.0 < 512);
+        let level0 = &self.level0;
+        match small {
+            Some((field, size)) => Some((field, format!("must be at least 512 B, not {size}"))),
+            None if level0.slow_at < level0.compact_at || level0.stop_at < level0.slow_at => {
+                Some(("level0", "needs `compact_at` ≤ `slow_at` ≤ `stop_at`".into()))
+            }
+            None if self.debt.stop_at < self.debt.slow_at => {
+                Some(("debt", "needs `slow_at` ≤ `stop_at`".into()))
+            }
+            None if self.room() / self.slot() > MOST_TABLES => {
+                let message = format!("{} are more than {MOST_TABLES} of them", Bytes(self.room()));
+                Some(("table", message))
+            }
+            None => None,
+        }
+    }
+
+    /// Room for one table, also for one of level 0.
+    fn slot(&self) -> u64 {
+        self.table.0.max(self.memtable.0).next_multiple_of(self.block.0)
+    }
+
+    /// Room for the tables of all levels, and for those that compactions make of them. Tables may be half empty.
+    fn room(&self) -> u64 {
+        let level0 = u64::from(self.level0.stop_at) + u64::from(self.memtables);
+        let levels: u64 = self.targets().iter().map(|target| target.next_multiple_of(self.slot())).sum();
+        levels + self.keys.0.next_multiple_of(self.slot()) + 2 * level0 * self.slot()
+    }
+
+    /// Sizes of levels from level 1 on.
+    fn targets(&self) -> Vec<u64> {
+        let mut targets = vec![self.keys.0];
+        while targets[0] > self.level1.0 {
+            targets.insert(0, (targets[0] / u64::from(self.fan_out)).max(1));
+        }
+        targets
+    }
+
+    fn shape(&self) -> Shape {
+        Shape {
+            keys: self.keys.0,
+            written: self.written.0,
+            table: self.table.0,
+            slot: self.slot(),
+            first: self.at.0,
+            slots: (self.room() / self.slot()) as u32,
+            compact_at: self.level0.compact_at as usize,
+            targets: self.targets(),
+        }
+    }
+}
+
+const fn mib<const N: u64>() -> Bytes {
+    Bytes(N << 20)
+}
+
+const fn four_kib() -> Bytes {
+    Bytes(4096)
+}
+
+const fn all() -> Fraction {
+    Fraction(1.0)
+}
+
+const fn delayed_rate() -> BytesPerSecond {
+    BytesPerSecond((16 << 20) as f64)
+}
+
+const fn one() -> u32 {
+    1
+}
+
+const fn two() -> u32 {
+    2
+}
+
+const fn ten() -> u32 {
+    10
+}
