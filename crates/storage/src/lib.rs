@@ -97,6 +97,8 @@ kinds::components! { $
             WriteAheadLog [Block] = write_ahead_log::{WriteAheadLogSpec, WriteAheadLogPlan, WriteAheadLog},
             /// A store of keys and values as a log-structured merge tree.
             LsmTree [Block] = lsm_tree::{LsmTreeSpec, LsmTreePlan, LsmTree},
+            /// Drives in servers that act as one volume, in placement groups.
+            Pool [Block] = pool::{PoolSpec, PoolPlan, Pool},
             ;
             /// A token bucket of a limiter.
             Bucket [] = bucket::{BucketPlan, Bucket},

@@ -40,10 +40,11 @@ use rebuild::Rebuild;
 pub use access::Access;
 pub use bitmap::BitmapSpec;
 pub use layout::{
-    Accesses, ArrayLayout, Declustered, DiskAccesses, Mirror, Pairing, Parity, Rotation, Stripes,
-    UnitPlacement, Units, Whole,
+    Accesses, ArrayLayout, Declustered, DiskAccesses, Mirror, Pairing, Parity, Rotation, SmallWrites,
+    Stripes, UnitPlacement, Units, Whole,
 };
 pub use path::{BackendPath, OverPath};
+pub(super) use ranges::Ranges;
 pub use recovery::{DeclusteredSpec, Precedence, RebuildSpec, Target};
 pub use spec::{ArraySpec, FirstUnit, Level, Queueing, ReadFrom, Via};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// Numbers, kept as ranges that neither overlap nor touch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Ranges {
+pub(in crate::block) struct Ranges {
     /// The first number of each, and one more than its last.
     ends: BTreeMap<u64, u64>,
     count: u64,

@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::bitmap::BitmapSpec;
 use super::cache::ArrayCacheSpec;
-use super::layout::{ArrayLayout, Declustered, Mirror, Pairing, Parity, Rotation, Stripes, UnitPlacement};
+use super::layout::{
+    ArrayLayout, Declustered, Mirror, Pairing, Parity, Rotation, SmallWrites, Stripes, UnitPlacement,
+};
 use super::recovery::{DeclusteredSpec, RebuildSpec};
 use super::{Access, ArrayPlan};
 use crate::core::component::Spec;
@@ -332,7 +334,13 @@ impl ArraySpec {
             let placement = self.declustered.map_or(UnitPlacement::Rotated(rotation), |declustered| {
                 UnitPlacement::Declustered(Declustered::new(disks, width, u64::from(declustered.spares)))
             });
-            ArrayLayout::Parity(Parity { width, unit, redundant, placement })
+            ArrayLayout::Parity(Parity {
+                width,
+                unit,
+                redundant,
+                placement,
+                small_writes: SmallWrites::Cheaper,
+            })
         };
         match self.level {
             Level::Raid0 => ArrayLayout::Striped(stripes(disks)),

@@ -14,7 +14,7 @@ use headrace_work::{Block, Op};
 
 pub use declustered::Declustered;
 pub use mirror::{Mirror, Pairing};
-pub use parity::{Parity, Rotation, UnitPlacement};
+pub use parity::{Parity, Rotation, SmallWrites, UnitPlacement};
 pub use stripe::Stripes;
 pub use units::{Units, Whole};
 

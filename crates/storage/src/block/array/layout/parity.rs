@@ -19,6 +19,21 @@ pub struct Parity {
     pub redundant: u64,
     /// Placement of units on disks.
     pub placement: UnitPlacement,
+    /// Reads before writes of less than a stripe.
+    pub small_writes: SmallWrites,
+}
+
+/// Reads before a write of less than a stripe, where both ways are open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SmallWrites {
+    /// Whichever takes fewer accesses.
+    #[default]
+    Cheaper,
+    /// The data of the stripe that stays (reconstruct-write, a partial write of Ceph).
+    Reconstruct,
+    /// The old data and parity (read-modify-write, a parity delta of Ceph).
+    Modify,
 }
 
 /// On which disks the units of a stripe lie.
@@ -222,7 +237,7 @@ impl Parity {
     }
 
     /// Adds the reads before a span is written: none for a whole stripe; otherwise the old data and parity (read-modify-write), or the
-    /// remaining data (reconstruct-write), whichever are fewer accesses.
+    /// remaining data (reconstruct-write), as `small_writes` says.
     fn read_before(
         &self,
         span: StripeSpan,
@@ -246,8 +261,13 @@ impl Parity {
         let modify = written.clone().count() as u64 + parity;
         // A unit that is lost and written in part is known only from all others.
         let partly = kept.clone().any(|(n, ..)| lost(n));
+        let is_chosen = match self.small_writes {
+            SmallWrites::Cheaper => modify < kept.clone().count() as u64,
+            SmallWrites::Reconstruct => false,
+            SmallWrites::Modify => true,
+        };
         match (modifies, reconstructs && !partly) {
-            (true, true) if modify < kept.clone().count() as u64 => self.read_old(span, units, parts),
+            (true, true) if is_chosen => self.read_old(span, units, parts),
             (true, false) => self.read_old(span, units, parts),
             (_, true) => kept.for_each(|(n, from, to)| {
                 self.put(parts, Op::Read, self.now(span.stripe, n, units), from, to);

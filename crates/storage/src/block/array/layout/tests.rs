@@ -14,7 +14,13 @@ const ROTATIONS: [Rotation; 5] = [
 ];
 
 fn parity(disks: u64, redundant: u64, rotation: Rotation) -> Parity {
-    Parity { width: disks, unit: 16, redundant, placement: UnitPlacement::Rotated(rotation) }
+    Parity {
+        width: disks,
+        unit: 16,
+        redundant,
+        placement: UnitPlacement::Rotated(rotation),
+        small_writes: SmallWrites::Cheaper,
+    }
 }
 
 fn mirror(columns: u64, copies: u64, pairing: Pairing) -> Mirror {
@@ -254,8 +260,13 @@ proptest! {
 fn every_disk_has_its_share_of_a_declustered_rebuild() {
     for (disks, width, redundant, spares) in [(12, 5, 1, 1), (20, 10, 2, 2), (9, 4, 1, 1)] {
         let placement = Declustered::new(disks, width, spares);
-        let layout =
-            Parity { width, unit: 16, redundant, placement: UnitPlacement::Declustered(placement.clone()) };
+        let layout = Parity {
+            width,
+            unit: 16,
+            redundant,
+            placement: UnitPlacement::Declustered(placement.clone()),
+            small_writes: SmallWrites::Cheaper,
+        };
         let mut failed = vec![false; disks as usize];
         failed[1] = true;
         let (mut read, mut written) = (vec![0u64; disks as usize], vec![0u64; disks as usize]);
