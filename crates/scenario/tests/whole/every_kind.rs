@@ -44,6 +44,10 @@ const BLOCKS: [(&str, &str); 18] = [
         "'t/cached[1]'",
     ),
     (
+        "t: {type: pool, of: free, servers: 4, drives: 3, server: {type: server}, erasure: {data: 2, parity: 1}, groups: 64, size: 900 TB, recovery: {out_after: 0 s}}",
+        "'t/free[1]'",
+    ),
+    (
         "d: {type: station, servers: 1, service: 1 ns, capacity: 900 TB}\n  t: {type: file_system, of: d, memory: 1 TB}",
         "d",
     ),

@@ -19,6 +19,7 @@ mod lsm_tree;
 #[path = "../../../storage/tests/whole/near.rs"]
 mod near;
 mod objectives;
+mod pool;
 mod replications;
 mod runs;
 mod sessions;

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::block::mclock::{MClock, Rates};
 use crate::core::component::{Component, Plan, Spec, Theory};
 use crate::core::context::{Edge, NodeContext};
-use crate::core::graph::{Lowering, Resolved, View};
+use crate::core::graph::{Copies, Lowering, Resolved, View};
 use crate::core::meter::{Activity, add, by_hosts};
 use crate::core::theory::{Demand, Features, Load, ServiceKind};
 use crate::core::work::{Serve, Work};
@@ -24,8 +24,12 @@ use crate::core::work::{Serve, Work};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SharesSpec {
-    /// Component that requests go on to.
-    pub to: String,
+    /// Component of `system` that requests go on to. Give this or `of`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// Component that requests go on to, a part: copies of these shares, such as the drives of a pool, have one each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<Copies>,
     /// Number of requests that are there at once; the others wait here for their turn.
     #[schemars(range(min = 1, max = 65535))]
     pub depth: u32,
@@ -79,7 +83,15 @@ impl Spec for SharesSpec {
     type Plan = SharesPlan;
 
     fn lower(&self, at: &mut Lowering) -> Option<Resolved<SharesPlan>> {
-        let target = at.asked::<Block>("to", &self.to)?;
+        let target = match (&self.to, &self.of) {
+            (Some(to), None) => at.asked::<Block>("to", to),
+            (None, Some(of @ (Copies::Part(_) | Copies::Written(_)))) => {
+                at.copies::<Block>("of", of, None).map(|copies| copies[0])
+            }
+            _ => {
+                at.refuse("to", "shares are of one component", Some("give `to: NAME`, or `of:` with a part"))
+            }
+        }?;
         if self.unit == Some(Bytes(0)) {
             return at.refuse("unit", "`unit` must be at least 1 B", None);
         }

@@ -349,6 +349,19 @@ impl Groups<'_> {
     }
 }
 
+#[cfg(test)]
+impl Groups<'_> {
+    /// Returns true if a drive is the holder or the source of a piece.
+    pub fn is_place(&self, group: u32, position: usize, drive: u32) -> bool {
+        let piece = &self.pieces(group)[position];
+        [piece.holder.get(), piece.source.get()].iter().flatten().any(|place| place.drive == drive)
+    }
+
+    pub fn free_slots(&self) -> usize {
+        self.free.iter().map(|free| free.borrow().len()).sum()
+    }
+}
+
 /// Where the pieces of one object are, by position, from the position `first` on: copies are read in that order.
 pub(super) struct OfObject<'g, 'm> {
     pub groups: &'g Groups<'m>,

@@ -1,0 +1,214 @@
+//! Pools: the accesses of small writes, what fails and recovers, and what is refused.
+
+use headrace_scenario::progress::Progress;
+use headrace_scenario::results::Results;
+use headrace_scenario::run::Options;
+use headrace_scenario::simulate;
+
+use crate::near::near;
+
+fn run(text: &str) -> Results {
+    let found = simulate(text, "pool.yaml", &[], &Options::default(), &Progress::default());
+    found.unwrap_or_else(|problems| panic!("{}\n{text}", problems.rendered())).results
+}
+
+fn refused(text: &str) -> String {
+    let found = simulate(text, "pool.yaml", &[], &Options::default(), &Progress::default());
+    found.expect_err("this cannot be").rendered()
+}
+
+/// A pool of servers with two drives each.
+fn pool(servers: u32, fields: &str, stream: &str, more: &str) -> String {
+    format!(
+        "parts:
+  drive: {{type: station, servers: 4, service: 100 us, capacity: 1 GB}}
+  node: {{type: server, cores: 4, submit: 5 us, complete: 5 us}}
+  port: {{type: link, preset: ethernet_25g}}
+system:
+  pool: {{type: pool, of: drive, servers: {servers}, drives: 2, server: node, link: port, size: 1 GB, {fields}}}
+workload: {{users: {{to: pool, {stream}}}}}
+{more}
+"
+    )
+}
+
+fn meter(results: &Results, name: &str) -> f64 {
+    let pool = results.components.iter().find(|component| component.path == "pool").expect("there is a pool");
+    pool.meters.get(name).copied().flatten().unwrap_or_else(|| panic!("{name} of {:?}", pool.meters))
+}
+
+/// Reads and writes of drives for a write to an erasure code with units of 16 KiB, as published for Ceph Tentacle: for each code and size
+/// those of a partial write and of a parity delta; and before, those of a whole stripe.
+#[test]
+fn small_writes_take_as_many_accesses_as_published() {
+    let published = [
+        (2, "4 KiB", (1, 3), (3, 3)),
+        (2, "16 KiB", (1, 3), (3, 3)),
+        (4, "4 KiB", (3, 3), (3, 3)),
+        (4, "16 KiB", (3, 3), (3, 3)),
+        (6, "16 KiB", (5, 3), (3, 3)),
+        (6, "32 KiB", (4, 4), (4, 4)),
+        (8, "8 KiB", (7, 3), (3, 3)),
+        (8, "32 KiB", (6, 4), (4, 4)),
+    ];
+    let counts = |data: u32, size: &str, code: &str| {
+        let fields = format!("groups: 16, erasure: {{data: {data}, parity: 2, unit: 16 KiB, {code}}}");
+        let stream = format!("arrivals: {{poisson: 10 /s}}, size: {size}, op: write");
+        let found = run(&pool(10, &fields, &stream, "run: {requests: 400}"));
+        (meter(&found, "reads_per_request"), meter(&found, "writes_per_request"))
+    };
+    for (data, size, partial, delta) in published {
+        let is = |code: &str, (reads, writes): (u32, u32)| {
+            assert_eq!(counts(data, size, code), (reads.into(), writes.into()), "{data} + 2, {size}, {code}");
+        };
+        is("small_writes: reconstruct", partial);
+        is("small_writes: modify", delta);
+        is("small_writes: cheaper", if delta.0 < partial.0 { delta } else { partial });
+        is("access: whole_stripes", (data, data + 2));
+    }
+}
+
+const CODE: &str = "groups: 512, object: 256 KiB, erasure: {data: 4, parity: 2, unit: 16 KiB}";
+const MIXED: &str = "arrivals: {poisson: 2000 /s}, size: 4 KiB, op: {reads: 50 %}";
+
+/// Of six servers with a piece of each group, one is down: a read of a lost unit takes four others.
+#[test]
+fn reads_of_lost_units_are_computed_from_others() {
+    let reads = "arrivals: {poisson: 2000 /s}, size: 4 KiB, op: read";
+    let found = run(&pool(
+        6,
+        CODE,
+        reads,
+        "faults: [{component: 'pool/node[2]', fails: 0 s}]\nrun: {requests: 20000}",
+    ));
+    // A unit of data is lost in four of six groups on average; then one of four.
+    near(meter(&found, "reads_per_request"), 1.0 + 3.0 * (4.0 / 6.0) * (1.0 / 4.0), 0.05);
+    assert_eq!(found.streams[0].failed, 0);
+}
+
+/// The read of a copy and its write, one object after another.
+#[test]
+fn recovery_takes_the_time_of_its_accesses() {
+    let text = "parts: {drive: {type: station, service: 1 ms, capacity: 1 GB}}
+system: {pool: {type: pool, of: drive, servers: 3, drives: 1, replicas: 2, groups: 1, size: 400 MiB, recovery: {out_after: 1 s, objects_per_group: 1}}}
+workload: {users: {to: pool, arrivals: {poisson: 0.001 /s}, size: 4 KiB}}
+faults: [FAULTS]
+run: {time: 20 s, requests: 1000000}
+";
+    let all = [
+        "{component: 'pool/drive[0]', fails: 1 s}",
+        "{component: 'pool/drive[1]', fails: 1 s}",
+        "{component: 'pool/drive[2]', fails: 1 s}",
+    ];
+    let mut recovered = 0;
+    for fault in all {
+        let found = run(&text.replace("FAULTS", fault));
+        let pool = &found.components[0];
+        if pool.meters.contains_key("recovered_objects") {
+            recovered += 1;
+            assert_eq!(meter(&found, "recovered_objects"), 100.0);
+            assert_eq!(meter(&found, "rebuilt_bytes"), 400.0 * 1024.0 * 1024.0);
+            near(meter(&found, "rebuild_s"), 0.2, 1e-9);
+            assert_eq!(meter(&found, "rebuild_progress"), 1.0);
+        }
+    }
+    assert_eq!(recovered, 2, "two of three drives hold a copy");
+}
+
+/// A server fails and is out; then it returns. Nothing is lost meanwhile, and each time all that moves moves once.
+#[test]
+fn a_server_that_fails_and_returns_costs_no_request() {
+    let fields = format!("{CODE}, recovery: {{out_after: 1 s, groups_per_drive: 4}}");
+    let faults = "faults: [{component: 'pool/node[2]', fails: 1 s, returns: 8 s}]\nrun: {time: 20 s, requests: 1000000}";
+    let found = run(&pool(9, &fields, MIXED, faults));
+    let events: Vec<String> = found.phases.iter().flat_map(|phase| phase.after.clone()).collect();
+    let expected = [
+        "pool/node[2] fails",
+        "pool begins to rebuild",
+        "pool ends its rebuild",
+        "pool/node[2] returns",
+        "pool begins to rebuild",
+        "pool ends its rebuild",
+    ];
+    assert_eq!(events, expected);
+    assert_eq!((found.streams[0].failed, meter(&found, "lost_objects")), (0, 0.0));
+    assert_eq!(meter(&found, "rebuild_progress"), 1.0);
+    assert_eq!(found.components[0].state, None);
+    assert_eq!(found.answer, run(&pool(9, &fields, MIXED, faults)).answer);
+}
+
+/// More failures than the code has parity: requests fail, and what empty drives held is lost.
+#[test]
+fn too_many_failures_lose_data() {
+    let three = |more: &str| {
+        let fault = |at: u32| format!("{{component: 'pool/drive[{at}]', fails: 1 s{more}}}");
+        format!("faults: [{}, {}, {}]\nrun: {{time: 4 s, requests: 1000000}}", fault(0), fault(2), fault(4))
+    };
+    let down = run(&pool(6, CODE, MIXED, &three("")));
+    assert!(down.streams[0].failed > 0);
+    assert_eq!(down.components[0].state, Some("unavailable"));
+    let back = run(&pool(6, CODE, MIXED, &three(", returns: 2 s")));
+    assert_eq!((back.phases.last().expect("phases").streams[0].failed, back.components[0].state), (0, None));
+    let empty = run(&pool(6, CODE, MIXED, &three(", replaced: 2 s")));
+    assert!(meter(&empty, "lost_objects") > 0.0 && meter(&empty, "rebuild_progress") < 1.0);
+    assert_eq!(empty.components[0].state, Some("lost data"));
+}
+
+/// Drives with shares: recovery keeps to its limit on each drive.
+#[test]
+fn recovery_keeps_to_its_share() {
+    let took = |limit: &str| {
+        let text = pool(
+            6,
+            &format!("{CODE}, recovery: {{out_after: 100 ms, groups_per_drive: 8}}"),
+            MIXED,
+            "faults: [{component: 'pool/slice[3]', fails: 100 ms}]\nrun: {time: 60 s, requests: 10000000}",
+        );
+        let shared = format!(
+            "parts:\n  slice: {{type: shares, of: drive, depth: 4, background: {{weight: 1{limit}}}}}"
+        );
+        run(&text.replace("parts:", &shared).replace("of: drive, servers", "of: slice, servers"))
+    };
+    let (free, limited) = (took(""), took(", limit: 20 /s"));
+    assert_eq!((meter(&free, "rebuild_progress"), meter(&limited, "rebuild_progress")), (1.0, 1.0));
+    assert!(meter(&limited, "rebuild_s") > 3.0 * meter(&free, "rebuild_s"));
+    let busiest = limited.components.iter().filter(|component| component.kind == "shares");
+    assert!(busiest.count() == 12);
+}
+
+/// Reads of replicas go to the primary, or to all of them.
+#[test]
+fn any_replica_can_be_read() {
+    let reads = "arrivals: {poisson: 10000 /s}, size: 4 KiB, op: read";
+    let most = |from: &str| {
+        let found = run(&pool(
+            5,
+            &format!("replicas: 3, groups: 8, read_from: {from}"),
+            reads,
+            "run: {requests: 20000}",
+        ));
+        assert_eq!(meter(&found, "reads_per_request"), 1.0);
+        let drives = found.components.iter().filter(|component| component.kind == "station");
+        drives.filter_map(|drive| drive.utilisation).fold(0.0, f64::max)
+    };
+    assert!(most("primary") > 1.2 * most("any"), "eight primaries are less even than 24 replicas");
+}
+
+#[test]
+fn what_cannot_be_placed_is_refused() {
+    let both = refused(&pool(6, "replicas: 3, erasure: {data: 4, parity: 2}, groups: 8", MIXED, ""));
+    assert!(both.contains("a pool has either replicas or an erasure code"), "{both}");
+    let few = refused(&pool(5, CODE, MIXED, ""));
+    assert!(few.contains("6 pieces need as many failure domains; there are 5"), "{few}");
+    let large = refused(&pool(6, CODE, MIXED, "").replace("size: 1 GB", "size: 9 GB"));
+    assert!(large.contains("which has room for") && large.contains("pool/drive["), "{large}");
+    let racks = refused(&pool(6, &format!("{CODE}, racks: 7"), MIXED, ""));
+    assert!(racks.contains("more racks than servers"), "{racks}");
+    let link = refused(&pool(6, CODE, MIXED, "").replace("link: port", "link: drive"));
+    assert!(link.contains("a part of `type: link` belongs here"), "{link}");
+    let odd = refused(&pool(6, &CODE.replace("256 KiB", "100 KiB"), MIXED, ""));
+    assert!(odd.contains("no whole number of stripes"), "{odd}");
+    let shares =
+        refused(&pool(6, CODE, MIXED, "").replace("  node:", "  s: {type: shares, depth: 2}\n  node:"));
+    assert!(shares.contains("shares are of one component"), "{shares}");
+}
