@@ -223,7 +223,7 @@ class Systems:
         return name
 
     def volume(self) -> str:
-        name: str = self.one(self.array, self.array, self.device, self.listed)()
+        name: str = self.one(self.array, self.array, self.device, self.listed, self.pool)()
         if self.chance(0.1):
             name = self.share(name)
         if self.chance(0.1):
@@ -261,6 +261,32 @@ class Systems:
             request=lambda: self.one("512 B", "1 MiB"),
         ) | {"memtable": self.one("64 KiB", "512 B"), "table": self.one("16 KiB", "1 MiB")})  # fmt: skip
         self.fallible.append(name)
+        return name
+
+    def pool(self) -> str:
+        """Return a pool of drives in servers."""
+        part, servers, drives = f"p{len(self.parts)}", self.one(3, 5), self.one(1, 3)
+        self.parts[part] = {"type": "station", "service": self.time(), "capacity": "64 MiB"}
+        code = self.one(
+            {"replicas": self.one(1, 2, 3)},
+            {"erasure": {"data": 2, "parity": 1, "small_writes": self.one("modify", "reconstruct")}},
+            {"erasure": {"data": 2, "parity": 1, "access": "whole_stripes"}},
+        )
+        placed = {
+            "groups": self.one(1, 8),
+            "size": "16 MiB",
+            "object": "256 KiB",
+            "recovery": {"out_after": self.time()},
+        }
+        placed |= self.maybe(
+            server=lambda: {"type": "server", "submit": self.time()},
+            link=lambda: {"type": "link", "preset": "ethernet_25g"},
+            placement=lambda: "rendezvous",
+            read_from=lambda: "any",
+        )
+        name = self.add("c", {"type": "pool", "of": part, "servers": servers, "drives": drives} | code | placed)
+        self.fallible += [f"{name}/{part}[{drive}]" for drive in range(0, servers * drives, 2)]
+        self.can_be_slow(f"{name}/{part}[0]", self.parts[part])
         return name
 
     def share(self, target: str) -> str:

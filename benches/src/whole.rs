@@ -95,6 +95,28 @@ pub fn steps() -> f64 {
     1e7 / cpu_seconds(|| run(STEPS, &[]))
 }
 
+/// A thousand drives in fifty servers, of which one fails and recovers; each request is eight to eleven pieces.
+const CLUSTER: &str = "
+parts:
+  nvme: {type: station, servers: 8, service: 80 us, capacity: 1 TB}
+  node: {type: server, cores: 16, submit: 20 us, complete: 10 us}
+  port: {type: link, preset: ethernet_25g}
+system:
+  pool: {type: pool, of: nvme, servers: 50, drives: 20, server: node, link: port, erasure: {data: 8, parity: 3, unit: 16 KiB}, groups: 8192, size: 500 GB, recovery: {out_after: 1 s}}
+workload:
+  clients: {to: pool, arrivals: {closed: {depth: 64}}, size: 128 KiB, align: 128 KiB, op: {reads: 50 %}}
+faults: [{component: 'pool/node[3]', fails: 500 ms}]
+run: {requests: 1000000}
+";
+
+/// Requests to a cluster a CPU second, and the growth of the peak of memory from 3·10⁵ to 10⁶ of them, in MiB.
+pub fn cluster() -> (f64, f64) {
+    run(CLUSTER, &[("run.requests", "300000")]);
+    let before = peak_memory_mib();
+    let seconds = cpu_seconds(|| run(CLUSTER, &[]));
+    (1e6 / seconds, peak_memory_mib() - before)
+}
+
 pub const RAID5: &str = "
 parts: {spindle: {type: disk, device: seagate-st32171w, positioning: mechanical}}
 system: {volume: {type: array, level: raid5, of: spindle, disks: 9, stripe_unit: 64 KiB}}

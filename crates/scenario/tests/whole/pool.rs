@@ -154,44 +154,41 @@ fn too_many_failures_lose_data() {
     assert_eq!(empty.components[0].state, Some("lost data"));
 }
 
-/// Drives with shares: recovery keeps to its limit on each drive.
+/// Drives with shares: recovery keeps to its limit on each of the eleven that are left. A piece takes four reads and a write.
 #[test]
 fn recovery_keeps_to_its_share() {
-    let took = |limit: &str| {
-        let text = pool(
-            6,
-            &format!("{CODE}, recovery: {{out_after: 100 ms, groups_per_drive: 8}}"),
-            MIXED,
-            "faults: [{component: 'pool/slice[3]', fails: 100 ms}]\nrun: {time: 60 s, requests: 10000000}",
-        );
-        let shared = format!(
+    let recovery = "recovery: {out_after: 100 ms, groups_per_drive: 8}";
+    let faults =
+        "faults: [{component: 'pool/slice[3]', fails: 100 ms}]\nrun: {time: 60 s, requests: 10000000}";
+    let text = pool(6, &format!("{CODE}, {recovery}"), MIXED, faults)
+        .replace("of: drive, servers", "of: slice, servers");
+    let of_limit = |limit: &str| {
+        let slice = format!(
             "parts:\n  slice: {{type: shares, of: drive, depth: 4, background: {{weight: 1{limit}}}}}"
         );
-        run(&text.replace("parts:", &shared).replace("of: drive, servers", "of: slice, servers"))
+        let found = run(&text.replace("parts:", &slice));
+        assert_eq!(meter(&found, "rebuild_progress"), 1.0);
+        (5.0 * meter(&found, "recovered_objects") / 11.0, meter(&found, "rebuild_s"))
     };
-    let (free, limited) = (took(""), took(", limit: 20 /s"));
-    assert_eq!((meter(&free, "rebuild_progress"), meter(&limited, "rebuild_progress")), (1.0, 1.0));
-    assert!(meter(&limited, "rebuild_s") > 3.0 * meter(&free, "rebuild_s"));
-    let busiest = limited.components.iter().filter(|component| component.kind == "shares");
-    assert!(busiest.count() == 12);
+    let ((_, free_s), (each, limited_s)) = (of_limit(""), of_limit(", limit: 100 /s"));
+    assert!(
+        limited_s > each / 100.0 && free_s < each / 100.0,
+        "{free_s} s, {limited_s} s for {each} on each drive"
+    );
 }
 
-/// Reads of replicas go to the primary, or to all of them.
+/// Reads of replicas go to the primary of each group, or to all of its drives.
 #[test]
 fn any_replica_can_be_read() {
-    let reads = "arrivals: {poisson: 10000 /s}, size: 4 KiB, op: read";
-    let most = |from: &str| {
-        let found = run(&pool(
-            5,
-            &format!("replicas: 3, groups: 8, read_from: {from}"),
-            reads,
-            "run: {requests: 20000}",
-        ));
+    let reads = "arrivals: {poisson: 1000 /s}, size: 4 KiB, op: read";
+    let asked = |from: &str| {
+        let fields = format!("replicas: 3, groups: 2, read_from: {from}");
+        let found = run(&pool(5, &fields, reads, "run: {requests: 2000}"));
         assert_eq!(meter(&found, "reads_per_request"), 1.0);
         let drives = found.components.iter().filter(|component| component.kind == "station");
-        drives.filter_map(|drive| drive.utilisation).fold(0.0, f64::max)
+        drives.filter(|drive| drive.utilisation > Some(0.0)).count()
     };
-    assert!(most("primary") > 1.2 * most("any"), "eight primaries are less even than 24 replicas");
+    assert!(asked("primary") <= 2 && asked("any") >= 3);
 }
 
 #[test]

@@ -53,8 +53,8 @@ pub(super) struct Groups<'m> {
     /// Of each drive, true if its pieces get other places.
     out: Vec<Cell<bool>>,
     down: Cell<u32>,
-    /// Of each drive, its free slots, the next one last.
-    free: Vec<RefCell<Vec<u32>>>,
+    /// Of each drive, the first of the slots that were never taken, and those that are free again.
+    free: Vec<(Cell<u32>, RefCell<Vec<u32>>)>,
     /// True if a piece has to wait with its next move until it has come from the last.
     pub waits_to_move: Cell<bool>,
 }
@@ -91,7 +91,7 @@ impl<'m> Groups<'m> {
             up: (0..drives).map(|_| Cell::new(true)).collect(),
             out: (0..drives).map(|_| Cell::new(false)).collect(),
             down: Cell::new(0),
-            free: homes.slots.iter().map(|slots| RefCell::new((0..*slots).rev().collect())).collect(),
+            free: (0..drives).map(|_| (Cell::new(0), RefCell::default())).collect(),
             waits_to_move: Cell::new(false),
         };
         for group in 0..homes.groups {
@@ -108,11 +108,22 @@ impl<'m> Groups<'m> {
     }
 
     fn take(&self, drive: u32) -> Option<Place> {
-        self.free[drive as usize].borrow_mut().pop().map(|slot| Place { drive, slot })
+        let (fresh, again) = &self.free[drive as usize];
+        let slot = again.borrow_mut().pop().or_else(|| {
+            let has_room = fresh.get() < self.homes.slots[drive as usize];
+            has_room.then(|| fresh.replace(fresh.get() + 1))
+        });
+        slot.map(|slot| Place { drive, slot })
+    }
+
+    /// The number of free slots of a drive.
+    fn free_on(&self, drive: u32) -> u32 {
+        let (fresh, again) = &self.free[drive as usize];
+        self.homes.slots[drive as usize] - fresh.get() + again.borrow().len() as u32
     }
 
     fn give_back(&self, place: Place) {
-        self.free[place.drive as usize].borrow_mut().push(place.slot);
+        self.free[place.drive as usize].1.borrow_mut().push(place.slot);
     }
 
     pub fn is_up(&self, drive: u32) -> bool {
@@ -232,9 +243,10 @@ impl<'m> Groups<'m> {
         self.down.get() > 0 && (0..self.homes.groups).any(is_short)
     }
 
-    /// Returns true if any drive is down, or anything is not where it belongs.
+    /// Returns true if a drive that holds something is down, or anything is not where it belongs.
     pub fn is_degraded(&self) -> bool {
-        self.down.get() > 0 || self.gaps.iter().any(|gaps| gaps.get() > 0)
+        let is_down = |piece: &Position| piece.holder.get().is_none_or(|holder| !self.is_up(holder.drive));
+        self.gaps.iter().any(|gaps| gaps.get() > 0) || self.down.get() > 0 && self.positions.iter().any(is_down)
     }
 
     /// Counts the objects that are lost for good: fewer than `needed` of their pieces are anywhere.
@@ -308,8 +320,7 @@ impl Groups<'_> {
     pub fn place(&self, group: u32) {
         let held: Vec<u32> = self.holders(group).collect();
         let takes = |drive: u32| {
-            let at = drive as usize;
-            !self.out[at].get() && (held.contains(&drive) || !self.free[at].borrow().is_empty())
+            !self.out[drive as usize].get() && (held.contains(&drive) || self.free_on(drive) > 0)
         };
         let wanted: Vec<u32> = self.homes.of(group, takes).into_iter().flatten().collect();
         let mut others = wanted.iter().copied().filter(|drive| !held.contains(drive));
@@ -357,8 +368,8 @@ impl Groups<'_> {
         [piece.holder.get(), piece.source.get()].iter().flatten().any(|place| place.drive == drive)
     }
 
-    pub fn free_slots(&self) -> usize {
-        self.free.iter().map(|free| free.borrow().len()).sum()
+    pub fn free_slots(&self) -> u32 {
+        (0..self.free.len() as u32).map(|drive| self.free_on(drive)).sum()
     }
 }
 

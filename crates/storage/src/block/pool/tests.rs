@@ -216,6 +216,6 @@ proptest! {
             let domains: BTreeSet<u32> = groups.holders(group).map(|drive| drive / 2).collect();
             prop_assert_eq!(domains.len(), replicas);
         }
-        prop_assert_eq!(groups.free_slots(), 12 * 12 - 6 * replicas);
+        prop_assert_eq!(groups.free_slots(), 12 * 12 - 6 * replicas as u32);
     }
 }
