@@ -123,7 +123,11 @@ fn fabrics() -> Vec<Figure> {
     let (rate, memory) = whole::san();
     let (pieces, healing) = whole::cluster();
     vec![
-        ("cluster_requests_per_cpu_s", "8 + 3 over 1,000 drives in 50 servers, one of which recovers", pieces),
+        (
+            "cluster_requests_per_cpu_s",
+            "8 + 3 over 1,000 drives in 50 servers, one of which recovers",
+            pieces,
+        ),
         ("cluster_memory_growth_mib", "peak memory: 10⁶ requests of it beyond 3·10⁵, MiB", healing),
         ("san_requests_per_cpu_s", "16 servers, 2 switches, 32 RAID 5 of 16 mechanical disks", rate),
         (

@@ -246,7 +246,8 @@ impl<'m> Groups<'m> {
     /// Returns true if a drive that holds something is down, or anything is not where it belongs.
     pub fn is_degraded(&self) -> bool {
         let is_down = |piece: &Position| piece.holder.get().is_none_or(|holder| !self.is_up(holder.drive));
-        self.gaps.iter().any(|gaps| gaps.get() > 0) || self.down.get() > 0 && self.positions.iter().any(is_down)
+        self.gaps.iter().any(|gaps| gaps.get() > 0)
+            || self.down.get() > 0 && self.positions.iter().any(is_down)
     }
 
     /// Counts the objects that are lost for good: fewer than `needed` of their pieces are anywhere.

@@ -157,7 +157,7 @@ impl<'m> Pool<'m> {
     fn place_all(&'m self) {
         self.groups.waits_to_move.set(false);
         for group in 0..self.plan.homes.groups {
-            if group % GROUPS_BETWEEN_LOOKS == 0 && self.context.shared.is_interrupted() {
+            if group.is_multiple_of(GROUPS_BETWEEN_LOOKS) && self.context.shared.is_interrupted() {
                 return;
             }
             self.groups.place(group);

@@ -186,7 +186,7 @@ impl PoolSpec {
         };
         let whole = unit.map_or(1, |unit| unit * u64::from(data));
         let object = self.object.map_or(OBJECT.next_multiple_of(whole), |object| object.0);
-        if object == 0 || object % whole > 0 {
+        if object == 0 || !object.is_multiple_of(whole) {
             let message =
                 format!("an object of {} has no whole number of stripes of {}", Bytes(object), Bytes(whole));
             return at.refuse("object", message, Some("give a multiple of `data` times `unit`"));
