@@ -230,7 +230,7 @@ impl<'m> Groups<'m> {
         self.positions.iter().map(missing).sum()
     }
 
-    /// Returns the number of groups of which fewer than `needed` pieces can be used, holders down or empty.
+    /// Returns true if fewer than `needed` pieces of some group have a place that can be reached.
     pub fn has_unavailable(&self, needed: usize) -> bool {
         let is_short = |group: u32| {
             let of = self.pieces(group).iter();

@@ -191,8 +191,11 @@ impl Plan for PoolPlan {
 }
 
 impl<'m> Pool<'m> {
-    /// Does the part of a request that belongs to one object.
+    /// Does the part of a request that belongs to one object. All parts of a large request begin at one instant, so each looks at the limits.
     async fn do_part(&'m self, part: Part<'m>) -> Breakdown {
+        if self.context.shared.is_interrupted() {
+            std::future::pending::<()>().await;
+        }
         let mut breakdown = Breakdown::from(self.sim.now());
         self.serve_part(part.object, &part.request, &mut breakdown).await;
         if breakdown.has_failed() {
