@@ -524,6 +524,49 @@ def test_synthetic_unitree_logs_are_merged_back_into_what_they_were_made_of(tmp_
     assert log.table["stage_s"].sum() == made["stage_s"].sum()
 
 
+CLIENTS = """user_limit: 10, client_rate: 1 MB/s, between_hosts: {rate: 0.5, latency: 0.3}, whole_seconds: 0.3,
+  stalls: {share: 0.02, mean: 100 s}, failures: {share: 0.1, retry_after: 30 s, attempts: 2}}"""
+
+
+def with_clients(tmp_path: Path) -> Path:
+    text = (description.FOLDER / "llnl-unitree.yaml").read_text()
+    return written(tmp_path, "mine.yaml", text.replace("user_limit: 10}", CLIENTS) + "empty: 0.01\n")
+
+
+def test_slow_hosts_and_stalls_lengthen_transfers_of_the_same_operations(tmp_path: Path) -> None:
+    plain, made = (jobs(description.load(one), seed=2) for one in ("llnl-unitree", with_clients(tmp_path)))
+    same = ["time_s", "op", "user", "host", "file", "staged"]
+    assert plain.select(same).equals(made.select(same))
+    empty = made.filter((pl.col("op") == "put") & (pl.col("bytes") == 0)).height
+    assert empty == pytest.approx(0.01 * 24441, rel=0.3)
+    assert logs.operations(with_clients(tmp_path), seed=2)["bytes"].min() == 1
+    large = made.filter(pl.col("bytes") > 100_000_000)
+    rates = large.group_by("host").agg(rate=(pl.col("bytes") / pl.col("measured_s")).max())["rate"]
+    assert len(rates) == 7
+    assert rates.max() / rates.min() > 1.2  # type: ignore[operator]
+    stood = made.filter(pl.col("bytes").is_between(1, 10_000))["measured_s"]
+    assert (stood > 20).mean() == pytest.approx(0.02 * 0.82, rel=0.5)
+
+
+def test_filters_find_the_failures_and_whole_seconds_of_a_synthetic_log(tmp_path: Path) -> None:
+    mine = with_clients(tmp_path)
+    made = jobs(description.load(mine), seed=2)
+    log = logs.read(logs.write(mine, tmp_path / "unitree", to="unitree", seed=2))
+    lost, failed = int(made["lost"].sum()), int(made["failed"].sum())
+    assert failed == pytest.approx(0.11 * made.height, rel=0.1)
+    assert lost == pytest.approx(0.01 * made.height, rel=0.2)
+    assert log.table.height == made.height - lost
+    assert log.rules["failures with a successful retry: kept"] == failed - 2 * lost
+    assert log.rules["failures without one: dropped"] == 2 * lost
+    assert log.rules["size 0: taken as 1 byte"] == made.filter(~pl.col("lost") & (pl.col("bytes") == 0)).height
+    found = logs.analyse(logs.read(logs.write(mine, tmp_path, to="transfers", seed=2)))
+    [rounded] = [one for one in found["filters"] if one["rule"].startswith("rounded by FTP")]
+    kept = made.filter(~pl.col("lost"))
+    short = kept.filter(pl.col("by_ftp") & (pl.col("measured_s").round() < 10)).height
+    assert rounded["removed"] == pytest.approx(short, rel=0.01)
+    assert rounded["removed"] > 0.1 * kept.height
+
+
 @pytest.mark.parametrize("to", ["operations", "transfers", "dcache", "cartridges", "parquet"])
 def test_synthetic_logs_are_marked_and_read_back(headrace: Run, tmp_path: Path, to: str) -> None:
     ran = headrace("logs", "synthesise", "llnl-unitree", "--to", to, "-o", "made", cwd=tmp_path)
@@ -567,6 +610,9 @@ def test_transfers_share_a_chain_as_a_fluid_does() -> None:
         ("hosts: [d, i, j, l, r, w, y]", "hosts: [s]", "letters other than `s`"),
         ("hosts: [d, i, j, l, r, w, y]", "hosts: 7", "`hosts` is `7`, not a list"),
         ("rate: 4.7 MB/s", "rate: 0 MB/s", "must be more than zero"),
+        ("user_limit: 10}", "between_hosts: {rate: 1}}", "there is no `client_rate` that could differ"),
+        ("user_limit: 10}", "failures: {share: 2}}", "`transfers.failures.share` is 2; give a share from 0 to 1"),
+        ("user_limit: 10}", "stalls: {share: 0.1}}", "`mean` is missing in `transfers.stalls`"),
         ("share: 0.224", "share: 0.3", "`staging`: shares add up"),
         ("scaled: {sizes: huge", "scaled: {sizes: vast", "`scaled` names no class"),
         ("name: llnl-unitree", "name: ../../etc", "give a word of letters"),

@@ -96,6 +96,31 @@ class Scaled:
 
 
 @dataclass(frozen=True)
+class BetweenHosts:
+    """How hosts differ: the standard deviation over the mean of what each has, which is lognormal."""
+
+    rate: float = 0  # Of `client_rate`.
+    latency: float = 0
+
+
+@dataclass(frozen=True)
+class Stalls:
+    """Transfers that stand still once, because their host swaps the process out: for an exponential time."""
+
+    share: Share
+    mean: Time
+
+
+@dataclass(frozen=True)
+class Failures:
+    """Attempts that fail after a part of their transfer, uniform from none to all of it, and are made again."""
+
+    share: Share
+    retry_after: Time = 0
+    attempts: int = 3  # At most; a request whose attempts all fail moves nothing.
+
+
+@dataclass(frozen=True)
 class Transfers:
     """Durations of transfers: a latency, then a share of a chain of disks."""
 
@@ -107,6 +132,11 @@ class Transfers:
     chains: int = 1  # Each shares its `shared` among what goes over it.
     in_turn: int = 1  # Number of successive files on one chain before the next chain.
     user_limit: int = 1_000_000  # Maximum number of concurrent transfers of a user.
+    client_rate: Rate = float("inf")  # The most that a client sends or receives, the mean over hosts.
+    between_hosts: BetweenHosts = field(default_factory=BetweenHosts)
+    stalls: Stalls | None = None
+    failures: Failures | None = None
+    whole_seconds: Share = 0  # Of sessions by FTP, whose times the log of transfers has in whole seconds, or 0.499.
 
 
 @dataclass(frozen=True)
@@ -136,6 +166,7 @@ class Description:
     burst: float = 1.0  # Standard deviation of ln(files in a session).
     between: Share = 0  # The share of the variance of ln(size) that lies between sessions.
     largest: Size = 2.0**62
+    empty: Share = 0  # The share of puts of files of 0 bytes. Simulations get them as 1 byte.
     scaled: Scaled | None = None
     transfers: Transfers | None = None
     staging: list[Branch] = field(default_factory=list)
@@ -308,9 +339,20 @@ def _check_times(found: Description) -> None:
     times = found.transfers
     if times and (times.rate <= 0 or times.shared <= 0):
         raise ValueError("`transfers`: `rate` and `shared` must be above 0")
+    if times:
+        _check_clients(times)
     if found.staging and not abs(sum(one.share for one in found.staging) - 1) < 1e-6:
         raise ValueError(f"`staging`: shares add up to {sum(one.share for one in found.staging):g}, not 1")
     if any(one.mean <= 0 or one.most <= one.from_ for one in found.staging):
         raise ValueError("`staging`: `mean` must be above 0, and `most` above `from`")
     if times and not found.staging and any(kind.staged for kind in found.kinds.values()):
         raise ValueError("`staging` is missing: some gets are staged, and transfers have times")
+
+
+def _check_clients(times: Transfers) -> None:
+    if max(times.between_hosts.rate, times.between_hosts.latency) > 100:
+        raise ValueError("`transfers.between_hosts`: a coefficient of variation is at most 100")
+    if times.between_hosts.rate and times.client_rate == float("inf"):
+        raise ValueError("`transfers.between_hosts.rate`: there is no `client_rate` that could differ")
+    if times.failures and times.failures.attempts > 100:
+        raise ValueError("`transfers.failures.attempts` is at most 100")

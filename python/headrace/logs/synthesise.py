@@ -16,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from headrace.logs.clients import with_clients
 from headrace.logs.description import Description, Kind, Sizes, Transfers, load
 
 Floats = NDArray[np.float64]
@@ -46,11 +47,11 @@ def operations(
     puts.
 
     `description` is a `Description`, a file, or the name of one that comes with headrace. Columns: `time_s` (since the
-    beginning), `op` (get or put), `user`, `host`, `file`, `bytes`, `staged` (whether a get needs the tape).
+    beginning), `op` (get or put), `user`, `host`, `file`, `bytes` (1 or more), `staged` (if a get needs the tape).
     Raises `ScenarioError` where the description cannot be read.
     """
     described = description if isinstance(description, Description) else load(description)
-    whole = jobs(described, seed=seed, seed_of_gets=seed_of_gets)
+    whole = jobs(described, seed=seed, seed_of_gets=seed_of_gets).with_columns(pl.col("bytes").clip(1))
     return whole.select("time_s", "op", "user", "host", "file", "bytes", "staged")
 
 
@@ -70,9 +71,21 @@ def drawn(described: Description, *, seed: int = 1, seed_of_gets: int | None = N
     # No name for what is in between: it would be held.
     frame = _reread(
         described,
-        _sorted(_scaled(described, [_kind(described, name, dice[of.op]) for name, of in described.kinds.items()])),
+        _emptied(
+            described,
+            _sorted(_scaled(described, [_kind(described, name, dice[of.op]) for name, of in described.kinds.items()])),
+            _dice(seed, "empty"),
+        ),
     )
-    return _timed(described, frame, _dice(seed, "times")) if described.transfers else frame
+    return _timed(described, frame, seed) if described.transfers else frame
+
+
+def _emptied(described: Description, frame: pl.DataFrame, dice: np.random.Generator) -> pl.DataFrame:
+    """Give some puts files of 0 bytes."""
+    if not described.empty:
+        return frame
+    chosen = pl.Series(dice.random(len(frame)) < described.empty) & (frame["op"] == "put")
+    return frame.with_columns(bytes=pl.when(chosen).then(0).otherwise("bytes"))
 
 
 def _sorted(parts: list[pl.DataFrame]) -> pl.DataFrame:
@@ -86,7 +99,7 @@ def _sorted(parts: list[pl.DataFrame]) -> pl.DataFrame:
     return pl.DataFrame(columns).with_row_index("at")
 
 
-STREAMS = ("put", "get", "times")
+STREAMS = ("put", "get", "times", "empty", "clients")
 
 
 def _dice(seed: int, stream: str) -> np.random.Generator:
@@ -292,10 +305,10 @@ def named(frame: pl.DataFrame, described: Description) -> pl.DataFrame:
     ).with_columns(pl.col(pl.Float32).cast(pl.Float64))
 
 
-def _timed(described: Description, frame: pl.DataFrame, dice: np.random.Generator) -> pl.DataFrame:
+def _timed(described: Description, frame: pl.DataFrame, seed: int) -> pl.DataFrame:
     """Add how long the tape and the transfer take."""
     assert described.transfers is not None
-    of = described.transfers
+    of, dice = described.transfers, _dice(seed, "times")
     staged = np.flatnonzero(frame["staged"].to_numpy())
     which, uniform = dice.random(len(frame))[staged], dice.random(len(frame))[staged]
     tape = _staging(described, which, uniform)
@@ -309,9 +322,10 @@ def _timed(described: Description, frame: pl.DataFrame, dice: np.random.Generato
     end -= start
     stage = np.full(len(frame), np.nan, dtype=np.float32)  # Whole seconds.
     stage[staged] = tape
-    return frame.with_columns(
+    timed = frame.with_columns(
         stage_s=pl.Series(stage, nan_to_null=True), start_s=pl.Series(start), measured_s=pl.Series(end)
     )
+    return with_clients(described, timed, _dice(seed, "clients"))
 
 
 def _staging(described: Description, which: Floats, uniform: Floats) -> Floats:

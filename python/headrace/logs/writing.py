@@ -9,6 +9,7 @@ import polars as pl
 from headrace._core import __version__
 from headrace.errors import refusal
 from headrace.files import whole
+from headrace.logs.clients import logged_seconds, succeeded
 from headrace.logs.description import Description, load
 from headrace.logs.formats import cartridges, cond, dcache, stat, transfers
 from headrace.logs.replayed import write as write_operations
@@ -59,8 +60,8 @@ def write(
 
 def _batches(made: pl.DataFrame, described: Description) -> Iterator[pl.DataFrame]:
     """Yield the operations with names, some at a time."""
-    for batch in made.iter_slices(SLICE):
-        yield named(batch, described)
+    for batch in succeeded(made).iter_slices(SLICE):
+        yield named(batch, described).with_columns(pl.col("bytes").clip(1))
 
 
 def _texts(made: pl.DataFrame, described: Description, file: Path, to: str, mark: str) -> list[Path]:
@@ -74,7 +75,10 @@ def _texts(made: pl.DataFrame, described: Description, file: Path, to: str, mark
     if to == "cartridges":
         staged = made.filter(pl.col("stage_s").is_not_null())
         return [_text([WRITERS[to](_sessions(_logged(staged, described)))], file, f".{to}", mark)]
-    logged = (_logged(part, described) for part in made.iter_slices(SLICE))
+    logged = (
+        _logged(part, described).with_columns(seconds=logged_seconds(part))
+        for part in succeeded(made).iter_slices(SLICE)
+    )
     lines = ((WRITERS[to](part), part["requested"][-1]) for part in logged)
     return [_text(_by_end(lines), file, f".{to}", mark)]
 

@@ -115,6 +115,99 @@ fn a_slow_client_is_charged_to_the_front() {
     is(leg(&results, "front")[1], 10.0);
 }
 
+/// One host after another, each with a transfer of 10 MB at its own rate; a host has the same rate in all of its transfers.
+#[test]
+fn hosts_differ_by_a_factor_that_each_keeps() {
+    let lines: String =
+        (0..400).map(|at| format!("{},put,u,h{},f{at},10000000,\n", at * 1000, at / 2)).collect();
+    let case = Case::new("hosts", &lines);
+    let pool = "  disks: {type: disk_pool, chains: 1, volumes: 1, volume: 10 GB, rate: 1 GB/s}\n";
+    let front = "  front: {type: front, put_latency: 2 s, client_rate: 1 MB/s, between_hosts: {rate: 0.5, latency: 0.2}}\n";
+    let results = case.run(&(pool.to_owned() + front + &archive(", front: front")));
+    let response = &results.streams[0].response;
+    // 1 / rate has the mean (1 + cv²) / rate; of 200 hosts it is known to 4 % of 10 s, and of latencies to 1.4 % of 2 s.
+    near(response.mean_ms / 1e3, 2.0 + 10.0 * 1.25, 2.5 / 14.5);
+    assert!(response.sd_ms / 1e3 > 3.0, "hosts differ: {}", response.sd_ms);
+    let alike = front.replace("rate: 0.5, latency: 0.2", "");
+    let alike = case.run(&(pool.to_owned() + &alike + &archive(", front: front")));
+    is(mean(&alike, "put"), 12.0);
+}
+
+/// Every transfer stands still for 3 s, with its port held: the second waits for the first.
+#[test]
+fn a_stall_holds_the_port() {
+    let case = Case::new("stall", "0,put,u,h,a,5000000,\n0,put,u,h,b,5000000,\n");
+    let front = "  front: {type: front, put_latency: 0.5 s, ports: [{number: 1}], stalls: {share: 100 %, time: 3 s}}\n";
+    let results = case.run(&(POOL.to_owned() + front + &archive(", front: front")));
+    is(mean(&results, "put"), (4.5 + 9.0) / 2.0);
+    is(meter(&results, "front", "waiting_for_ports"), 0.5);
+}
+
+/// An attempt that fails has moved half of its data on average. Until the last begins, the request is blocked at the front.
+#[test]
+fn attempts_that_fail_are_made_again_and_at_last_given_up() {
+    let lines: String = (0..400).map(|at| format!("{},put,u,h,f{at},10000000,\n", at * 1000)).collect();
+    let case = Case::new("attempts", &lines);
+    let pool = "  disks: {type: disk_pool, chains: 1, volumes: 1, volume: 10 GB, rate: 1 MB/s}\n";
+    let with = |failures: &str| {
+        let front = format!("  front: {{type: front, put_latency: 1 s, failures: {{{failures}}}}}\n");
+        case.run(&(pool.to_owned() + &front + &archive(", front: front")))
+    };
+    let some = with("share: 50 %, retry_after: 20 s, attempts: 100");
+    let failed = meter(&some, "front", "failed_attempts") / 400.0;
+    near(failed, 1.0, 0.25);
+    // A failed attempt takes its latency, 5 s of data on average, and the wait for the next.
+    near(leg(&some, "front")[2], 26.0 * failed, 0.05);
+    is(leg(&some, "front")[1] + leg(&some, "disks")[1], 11.0);
+    assert_eq!(some.streams[0].failed, 0);
+    let never = with("share: 100 %, retry_after: 20 s, attempts: 2");
+    assert_eq!(never.streams[0].failed, 400);
+    is(meter(&never, "front", "failed_attempts"), 800.0);
+    is(meter(&never, "disks", "fill"), 0.0);
+}
+
+/// Two gets of a file whose attempts fail leave it in the pool, and its pins are given back: it can be deleted.
+#[test]
+fn a_get_that_fails_leaves_its_file_alone() {
+    let case =
+        Case::new("refused", "0,get,u,h,a,5000000,0\n50,get,u,h,a,5000000,0\n100,delete,u,h,a,5000000,\n");
+    let front = "  front: {type: front, failures: {share: 100 %, attempts: 1}}\n";
+    let results = case.run(&(POOL.to_owned() + front + &archive(", front: front")));
+    assert_eq!(results.streams[0].failed, 2);
+    is(meter(&results, "front", "failed_attempts"), 2.0);
+}
+
+/// With one block in flight, a file has the network or its chain at a time: 10 MB take 10/5 s and 10/2.5 s. Two files fill each other's gaps.
+#[test]
+fn one_block_in_flight_goes_over_one_link_after_the_other() {
+    let network = "  net: {type: network, rate: 2.5 MB/s}\n";
+    let front = "  front: {type: front, block_in_flight: 1 MB}\n";
+    let parts = archive(", front: front, network: net");
+    let alone = Case::new("block", "0,put,u,h,a,10000000,\n");
+    let results = alone.run(&(POOL.to_owned() + network + front + &parts));
+    is(mean(&results, "put"), 6.0);
+    is(leg(&results, "net")[1], 4.0);
+    let freely = alone.run(&(POOL.to_owned() + network + "  front: {type: front}\n" + &parts));
+    is(mean(&freely, "put"), 4.0);
+    let limited = front.replace("block", "client_rate: 1 MB/s, block");
+    let limited = alone.run(&(POOL.to_owned() + network + &limited + &parts));
+    is(mean(&limited, "put"), 12.0);
+}
+
+#[test]
+fn clients_that_cannot_be_are_refused() {
+    let case = Case::new("clients", "0,put,u,h,a,1,\n");
+    for (field, says) in [
+        ("between_hosts: {rate: 0.5}", "there is no `client_rate` that could differ"),
+        ("block_in_flight: 0 B", "a block of 0 B moves nothing"),
+        ("stalls: {share: 5 %, time: {uniform: {from: 2 s, to: 1 s}}}", "must be less than `to`"),
+    ] {
+        let front = format!("  front: {{type: front, {field}}}\n");
+        let said = case.try_run(&(POOL.to_owned() + &front + &archive(", front: front"))).unwrap_err();
+        assert!(said.contains(says), "{said}");
+    }
+}
+
 #[test]
 fn a_user_at_the_limit_is_blocked_and_others_are_not() {
     let log = "0,put,u,h,a,5000000,\n0,put,u,h,b,5000000,\n0,put,v,h,c,5000000,\n";

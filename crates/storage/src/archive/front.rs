@@ -1,5 +1,6 @@
 //! The front of an archive: how many transfers a user, a host and the ports allow at once.
 
+mod clients;
 mod limit;
 mod spec;
 
@@ -7,16 +8,17 @@ use std::cell::{Cell, RefCell};
 
 use headrace_kernel::WaitList;
 use headrace_stats::{Gauge, Tally};
-use headrace_units::{BytesPerSecond, Nanos};
-use headrace_work::{Breakdown, FileAct, FileOp, Request};
+use headrace_units::Nanos;
+use headrace_work::{Breakdown, FileOp, Request};
 
 use crate::core::component::{Component, Plan, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::meter::{Activity, Meter, Portion, by_hosts, waits};
 
+use clients::Clients;
 use limit::TransferLimit;
 
-pub use spec::{FrontSpec, PortClass, PortQueue};
+pub use spec::{BetweenHosts, Failures, FrontSpec, PortClass, PortQueue, Stalls};
 
 impl Theory for FrontSpec {}
 
@@ -32,6 +34,8 @@ struct Client {
 pub struct Front<'m> {
     context: &'m NodeContext<'m>,
     spec: &'m FrontSpec,
+    /// What clients do, and hosts allow.
+    pub(crate) clients: Clients<'m>,
     users: TransferLimit,
     hosts: TransferLimit,
     /// The class of each port, and whether it is held.
@@ -72,6 +76,7 @@ impl Plan for FrontSpec {
         Front {
             context,
             spec: self,
+            clients: Clients::of(self, context),
             users: TransferLimit::of(self.per_user),
             hosts: TransferLimit::of(self.per_host),
             ports: RefCell::new(ports.collect()),
@@ -90,7 +95,7 @@ impl Plan for FrontSpec {
 impl<'m> Front<'m> {
     /// Waits until a transfer may begin, and for its latency.
     pub(crate) async fn admit(&'m self, request: &Request<FileOp>, breakdown: &mut Breakdown) -> Leave<'m> {
-        let FileOp { act, bytes, user, host, .. } = request.work;
+        let FileOp { bytes, user, host, .. } = request.work;
         let (sim, client) = (self.context.shared.sim, Client { user, host, bytes });
         self.admitted.set(self.admitted.get() + 1);
         let is_joint = self.spec.queue == PortQueue::Joint;
@@ -108,14 +113,9 @@ impl<'m> Front<'m> {
         self.waits.borrow_mut().record(waited);
         self.busy.borrow_mut().up(sim.now(), 1);
         let leave = Leave { front: self, client, port, since: sim.now() };
-        sim.delay(if act == FileAct::Put { self.spec.put_latency } else { self.spec.get_latency }).await;
+        sim.delay(self.clients.latency(request)).await;
         breakdown.served(self.context.id, sim.now());
         leave
-    }
-
-    /// The most that a client sends or receives, in bytes a second.
-    pub(crate) fn client_rate(&self) -> f64 {
-        self.spec.client_rate.map_or(f64::INFINITY, BytesPerSecond::get)
     }
 
     /// Waits until user and host are below their limits. Where both are at theirs, the user's holds the transfer back.
@@ -256,5 +256,8 @@ impl<'m> Component<'m> for Front<'m> {
         put("held_back_by_limits", Meter::Area(self.limited.waits().queue.area(now)));
         put("waiting_for_ports", Meter::Area(self.queue.waits().queue.area(now)));
         put("held_back_share", Meter::Share(self.held_back.get(), self.admitted.get()));
+        if self.spec.failures.is_some() {
+            put("failed_attempts", Meter::Count(self.clients.failed.get()));
+        }
     }
 }

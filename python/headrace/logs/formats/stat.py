@@ -7,6 +7,7 @@ three texts: `File transfer (from-to) N bytes in S seconds`, `File failure …` 
 
 import polars as pl
 
+from headrace.logs.clients import attempts_that_failed, succeeded
 from headrace.logs.formats.form import Format, before, is_date, is_duration, milliseconds, number, stamp, whole
 from headrace.logs.formats.transfers import STORAGE
 
@@ -60,15 +61,24 @@ STAT = Format(
 
 
 def written(table: pl.DataFrame) -> pl.DataFrame:
-    """Return the lines of these jobs, each with its `end`: of staging, where a file was staged, and of the transfer."""
+    """Return the lines of these jobs, each with its `end`: of staging, of attempts that failed, and of the transfer."""
     staged = table.filter(pl.col("stage_s").is_not_null())
     tape = [pl.lit("File staged in"), pl.col("stage_s").round().cast(pl.Int64).cast(pl.String), pl.lit("seconds")]
-    put = pl.col("op") == "put"
-    ends = pl.when(put).then(pl.col("host") + f"-{STORAGE}").otherwise(f"{STORAGE}-" + pl.col("host"))
-    moved = [pl.lit("File transfer"), "(" + ends + ")", pl.col("bytes").cast(pl.String), pl.lit("bytes in")]
-    moved += [milliseconds(pl.col("seconds")), pl.lit("seconds")]
-    done = _lines(table, pl.col("time") + _span(pl.col("seconds")), moved)
-    return pl.concat([_lines(staged, pl.col("requested") + _span(pl.col("stage_s")), tape), done])
+    tried = [
+        _lines(rows, pl.col("time") + _span(pl.col("seconds")), [*_moved(what), *codes])
+        for what, rows, codes in (
+            ("failure", attempts_that_failed(table), [pl.lit("-192 (Ftp 1000)")]),  # The codes of the report's example.
+            ("transfer", succeeded(table), []),
+        )
+    ]
+    return pl.concat([_lines(staged, pl.col("requested") + _span(pl.col("stage_s")), tape), *tried])
+
+
+def _moved(what: str) -> list[pl.Expr]:
+    to_storage, to_host = pl.col("host") + f"-{STORAGE}", f"{STORAGE}-" + pl.col("host")
+    ends = pl.when(pl.col("op") == "put").then(to_storage).otherwise(to_host)
+    size, taken = pl.col("bytes").cast(pl.String), milliseconds(pl.col("seconds"))
+    return [pl.lit(f"File {what}"), "(" + ends + ")", size, pl.lit("bytes in"), taken, pl.lit("seconds")]
 
 
 def _lines(table: pl.DataFrame, end: pl.Expr, said: list[pl.Expr]) -> pl.DataFrame:

@@ -164,15 +164,16 @@ impl<'m> Archive<'m> {
         let (file, before) = self.files.borrow_mut().create(name, bytes, self.now());
         before.into_iter().for_each(|before| self.discard(before));
         let arriving = self.arriving.lock(u64::from(file), u64::from(file) + 1).await;
+        self.fail_attempts(None, request, breakdown).await;
+        if breakdown.has_failed() {
+            return self.is_lost(file);
+        }
         let leave = self.admit(request, breakdown).await;
         let volume = self.take_space(file, bytes, breakdown).await;
-        for part in self.pool.1.parts(volume, 0, bytes) {
-            if !breakdown.has_failed() {
-                self.receive(request, part, breakdown).await;
-            }
-        }
+        self.move_data(volume, bytes, request, breakdown).await;
         if breakdown.has_failed() {
             self.is_lost(file);
+            self.give_space(file);
         } else {
             self.arrived(file);
             self.is_fresh(file);

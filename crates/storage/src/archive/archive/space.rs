@@ -65,11 +65,10 @@ impl<'m> Archive<'m> {
         }
     }
 
-    /// The put of a file failed: nobody can have it, and its space is free.
+    /// The put of a file failed: nobody can have it.
     pub(super) fn is_lost(&self, file: FileNumber) {
         self.files.borrow_mut()[file].is_lost = true;
         self.discard(file);
-        self.give_space(file);
     }
 
     /// Space that was taken for a file is given back, because its data did not come.

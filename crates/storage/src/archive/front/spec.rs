@@ -1,6 +1,7 @@
 //! Specification of a front.
 
-use headrace_units::{Bytes, BytesPerSecond, Nanos};
+use headrace_units::{Bytes, BytesPerSecond, Fraction};
+use headrace_work::TimeSpec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -29,13 +30,72 @@ pub struct FrontSpec {
     pub queue: PortQueue,
     /// Delay before the data of a put is sent. The port is held.
     #[serde(default)]
-    pub put_latency: Nanos,
+    pub put_latency: TimeSpec,
     /// Delay before the data of a get is sent. The port is held.
     #[serde(default)]
-    pub get_latency: Nanos,
+    pub get_latency: TimeSpec,
     /// Maximum rate of one client. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_rate: Option<BytesPerSecond>,
+    /// How hosts differ. Default: they do not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub between_hosts: Option<BetweenHosts>,
+    /// Transfers that stand still, because the host swaps their process out. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stalls: Option<Stalls>,
+    /// Attempts that fail, and are made again. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failures: Option<Failures>,
+    /// Flow control: a file has one block of this size in flight, which goes over the network and then over the chain, or the other way
+    /// for a get. `client_rate` limits it on the network. Default: no such limit; data flows over both at once, as it does within about 3 %
+    /// where two or more blocks are in flight.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block_in_flight: Option<Bytes>,
+}
+
+/// How hosts differ: coefficients of variation between them (the standard deviation over the mean). What a host has is lognormal around the
+/// mean that the front has, drawn once for each host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BetweenHosts {
+    /// Of `client_rate`.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub rate: f64,
+    /// Of `put_latency` and `get_latency`, which share one factor.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub latency: f64,
+}
+
+/// Transfers that stand still once, before their data moves. Their port is held.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Stalls {
+    /// Share of transfers.
+    pub share: Fraction,
+    /// How long each stands still.
+    pub time: TimeSpec,
+}
+
+/// Attempts that fail after a part of their data, uniform from none to all of it. Such an attempt holds limits and a port as any other, and
+/// leaves nothing in the pool. All time before the last attempt counts as blocked at the front.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Failures {
+    /// Share of attempts that fail.
+    pub share: Fraction,
+    /// Time from a failure to the next attempt.
+    #[serde(default)]
+    pub retry_after: TimeSpec,
+    /// Maximum number of attempts; when all of them fail, so does the request.
+    #[serde(default = "three")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub attempts: u32,
+}
+
+const fn three() -> u32 {
+    3
 }
 
 /// A class of ports for files of certain sizes.
@@ -92,11 +152,36 @@ impl Spec for FrontSpec {
                 Some("omit `above` of the smallest class and `up_to` of the largest, and leave no gap"),
             );
         }
-        Some(Resolved { plan: self.clone(), uses: Vec::new(), capacity: Bytes(0) })
+        if self.client_rate.is_none() && self.between_hosts.is_some_and(|hosts| hosts.rate > 0.0) {
+            let help = Some("give `client_rate`, the mean over hosts");
+            return at.refuse("between_hosts.rate", "there is no `client_rate` that could differ", help);
+        }
+        if self.block_in_flight == Some(Bytes(0)) {
+            return at.refuse(
+                "block_in_flight",
+                "a block of 0 B moves nothing",
+                Some("leave it out for no limit"),
+            );
+        }
+        Some(Resolved { plan: self.with_times(at)?, uses: Vec::new(), capacity: Bytes(0) })
     }
 }
 
 impl FrontSpec {
+    /// The same with all times checked, and their samples read.
+    fn with_times(&self, at: &mut Lowering) -> Option<Self> {
+        let mut plan = self.clone();
+        plan.put_latency = at.time("put_latency", &self.put_latency)?;
+        plan.get_latency = at.time("get_latency", &self.get_latency)?;
+        if let Some(stalls) = &mut plan.stalls {
+            stalls.time = at.time("stalls.time", &stalls.time)?;
+        }
+        if let Some(failures) = &mut plan.failures {
+            failures.retry_after = at.time("failures.retry_after", &failures.retry_after)?;
+        }
+        Some(plan)
+    }
+
     /// A size that no class takes: only sizes just above a bound need be tried.
     fn size_without_port(&self) -> Option<u64> {
         let bounds = self.ports.iter().flat_map(|class| [Some(class.above), class.up_to]).flatten();
