@@ -30,26 +30,36 @@ STRATA = {"put": 100, "get": 25}
 BLOCKS = {"put": 1000, "get": 200}
 
 
-def draw(study: Study, write_log: Callable[..., None]) -> None:
-    """Draw all figures and tables from the log of the study's first pair of seeds."""
+def draw(study: Study, write_log: Callable[..., None], clients: Json) -> None:
+    """Draw all figures and tables from the log of the study's first pair of seeds.
+
+    `clients` are the changes that give the archive the clients of the real system, for what the report says of it.
+    """
     study.tell("figures of one log")
-    puts, gets = study.document["limit"]["pairs"][0]
-    with tempfile.TemporaryDirectory() as folder:
-        log = Path(folder) / "jobs.csv"
-        write_log(log, puts, gets)
-        changes: Json = {"workload.jobs.arrivals.log": str(log), "run.seed": puts}
-        scenario = Scenario((HERE / "archive.yaml").read_text(encoding="utf-8"), str(HERE / "archive.yaml"), changes)
-        run = {**whole(scenario.run(requests=Path(folder) / "requests", theory=False)).data}
-        jobs = joined(log, Path(folder) / "requests")
-    moved = jobs.filter(jobs["op"] != "stage")
+    run, jobs = ran(study, write_log, {})
+    _, of_actual = ran(study, write_log, clients)
+    moved, really = (some.filter(some["op"] != "stage") for some in (jobs, of_actual))
     times(study, moved)
     at_once(study, moved)
     beside(study, moved)
     envelopes(study, moved)
-    residuals(study, moved)
+    residuals(study, moved, really)
     stagings(study, jobs)
     fill(study, run)
-    tables(study, jobs)
+    tables(study, jobs, of_actual)
+
+
+def ran(study: Study, write_log: Callable[..., None], changes: Json) -> "tuple[Json, pl.DataFrame]":
+    """Run the log of the first pair of seeds; return the results, and the operations with their times."""
+    puts, gets = study.document["limit"]["pairs"][0]
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "jobs.csv"
+        write_log(log, puts, gets)
+        own: Json = {"workload.jobs.arrivals.log": str(log), "run.seed": puts}
+        text = (HERE / "archive.yaml").read_text(encoding="utf-8")
+        scenario = Scenario(text, str(HERE / "archive.yaml"), own | changes)
+        run = {**whole(scenario.run(requests=Path(folder) / "requests", theory=False)).data}
+        return run, joined(log, Path(folder) / "requests")
 
 
 def joined(log: Path, requests: Path) -> "pl.DataFrame":
@@ -64,7 +74,7 @@ def joined(log: Path, requests: Path) -> "pl.DataFrame":
     spent = pl.read_parquet(requests / "*.parquet").sort("issued_ns", "op", "bytes")
     response = pl.col("completed_ns") - pl.col("issued_ns")
     waited = pl.col("front blocked_ns") + pl.col("silos waiting_ns")
-    if not (asked["op"] == spent["op"].cast(pl.String)).all():
+    if asked.height != spent.height or not (asked["op"] == spent["op"].cast(pl.String)).all():
         raise ValueError("the run answers other operations than the log has")
     return asked.hstack(
         spent.select(
@@ -162,8 +172,20 @@ def envelopes(study: Study, moved: "pl.DataFrame") -> None:
 RESIDUALS = {"published": [(10.0, 15.0), (179.0, 60.8)], "its 99th": [(10.0, 100.0), (179.0, 484.6)]}
 
 
-def residuals(study: Study, moved: "pl.DataFrame") -> None:
+def residuals(study: Study, moved: "pl.DataFrame", really: "pl.DataFrame") -> None:
     """Draw Figs 5.1 to 5.5: how much longer transfers take than latency and rate say."""
+    import polars as pl  # noqa: PLC0415
+
+    late, of_actual = _late(moved), _late(really)
+    for number, op, largest in (("5.1", "put", 4000.0), ("5.2", "put", 100.0)):
+        _scatter(study, number, op, late[op].filter(pl.col("mb") <= largest))
+    _blocks(study, "5.3", "put", (late["put"], of_actual["put"]), RESIDUALS)
+    _scatter(study, "5.4", "get", late["get"])
+    _blocks(study, "5.5", "get", (late["get"], of_actual["get"]), {})
+
+
+def _late(moved: "pl.DataFrame") -> "dict[str, pl.DataFrame]":
+    """Return puts and gets with `late`, by how much they exceed latency and rate, without the report's outliers."""
     import polars as pl  # noqa: PLC0415
 
     late = {
@@ -172,13 +194,7 @@ def residuals(study: Study, moved: "pl.DataFrame") -> None:
         )
         for op, (latency, rate) in LINES.items()
     }
-    # The report leaves these out as outliers.
-    late = {op: rows.filter(~((pl.col("mb") < 1000) & (pl.col("took") > 1000))) for op, rows in late.items()}
-    for number, op, largest in (("5.1", "put", 4000.0), ("5.2", "put", 100.0)):
-        _scatter(study, number, op, late[op].filter(pl.col("mb") <= largest))
-    _blocks(study, "5.3", "put", late["put"], RESIDUALS)
-    _scatter(study, "5.4", "get", late["get"])
-    _blocks(study, "5.5", "get", late["get"], {})
+    return {op: rows.filter(~((pl.col("mb") < 1000) & (pl.col("took") > 1000))) for op, rows in late.items()}
 
 
 def _scatter(study: Study, number: str, op: str, late: "pl.DataFrame") -> None:
@@ -186,19 +202,27 @@ def _scatter(study: Study, number: str, op: str, late: "pl.DataFrame") -> None:
     study.draw(title, "size, MB", "residual, s", {}, points={f"{op}s": cloud(late, "late")}, said=LOST)
 
 
-def _blocks(study: Study, number: str, op: str, late: "pl.DataFrame", published: dict[str, Curve]) -> None:
-    """Draw mean and 99th percentile of the residuals of blocks of neighbours in size."""
+def _blocks(
+    study: Study, number: str, op: str, late: "tuple[pl.DataFrame, pl.DataFrame]", published: dict[str, Curve]
+) -> None:
+    """Draw mean and 99th percentile of the residuals of blocks of neighbours in size: modelled, and as in reality."""
+    curves: dict[str, Curve] = {}
+    for rows, whose in zip(late, ("", ", clients as in reality"), strict=True):
+        curves |= {f"{name}{whose}": curve for name, curve in _of_blocks(rows, BLOCKS[op]).items()}
+    title = f"Fig. {number}: mean and 99th percentile of blocks of {BLOCKS[op]} {'writes' if op == 'put' else 'reads'}"
+    said = "Points: what the text says of 10 and 179 MB, of the real system." if published else LOST
+    study.draw(title, "mean size of a block, MB", "residual, s", curves, points=published, said=said, log=10)
+
+
+def _of_blocks(late: "pl.DataFrame", number: int) -> dict[str, Curve]:
     rows = late.sort("bytes").select("mb", "late")
     mean, most = [], []
-    for start in range(0, rows.height - BLOCKS[op] + 1, BLOCKS[op]):
-        block = rows.slice(start, BLOCKS[op])
+    for start in range(0, rows.height - number + 1, number):
+        block = rows.slice(start, number)
         sizes, delays = block["mb"].to_numpy(), block["late"].to_numpy()
         mean.append((float(sizes.mean()), float(delays.mean())))
         most.append((float(sizes.mean()), float(block["late"].quantile(0.99) or 0.0)))
-    title = f"Fig. {number}: mean and 99th percentile of blocks of {BLOCKS[op]} {'writes' if op == 'put' else 'reads'}"
-    said = "Points: what the text says of 10 and 179 MB, of the real system." if published else LOST
-    curves = {"mean": mean, "99th percentile": most}
-    study.draw(title, "mean size of a block, MB", "residual, s", curves, points=published, said=said, log=10)
+    return {"mean": mean, "99th percentile": most}
 
 
 # Percentiles of Table 7, in s.
@@ -240,25 +264,28 @@ TABLE_4 = {
 STATISTICS = ("mean", "sd", "minimum", "maximum", "N")
 
 
-def tables(study: Study, jobs: "pl.DataFrame") -> None:
+def tables(study: Study, jobs: "pl.DataFrame", of_actual: "pl.DataFrame") -> None:
     """Tabulate Tables 2 to 9 of Appendix B: the report's numbers beside those of this log."""
     import polars as pl  # noqa: PLC0415
 
-    by = {op: jobs.filter(pl.col("op") == op) for op in ("get", "put", "stage")}
+    by, really = ({op: some.filter(pl.col("op") == op) for op in ("get", "put", "stage")} for some in (jobs, of_actual))
     hosts = [
-        [host, *(_rate(by[op].filter(pl.col("host") == host)) for op in ("put", "get"))]
+        [host, *(_rate(really[op].filter(pl.col("host") == host)) for op in ("put", "get"))]
         for host in jobs["host"].unique().sort()
     ]
-    said = "Bytes over time. Hosts of the model differ by their files alone; the report's rates are lost."
+    said = "Bytes over time, with clients as in reality: rates drawn by host. The report's are lost."
     study.tabulate("Table 2: rates by host and direction, MB/s", ("host", "store", "retrieve"), hosts, said=said)
     sizes = [[op, *_statistics(by[op]["bytes"])] for op in ("get", "put")]
     said = "The report's numbers are lost."
     study.tabulate("Table 3: file sizes, bytes", ("operation", *STATISTICS), sizes, said=said)
-    _compared(study, "Table 4: transfer times, s", {op: by[op]["net"] for op in ("get", "put")})
-    percentiles = [[op, *_percentiles(by[op]["net"])] for op in ("get", "put")]
+    both = {op: {"obtained": by[op]["net"], REALLY: really[op]["net"]} for op in ("get", "put")}
+    _compared(study, "Table 4: transfer times, s", both)
+    percentiles = [
+        [f"{op}, {name}", *_percentiles(times)] for op, named in both.items() for name, times in named.items()
+    ]
     columns = ("operation", *(f"{share} %" for share in PERCENTS))
     study.tabulate("Table 5: percentiles of transfer times, s", columns, percentiles, said=said)
-    _compared(study, "Table 6: tape delays, s", {"stage": by["stage"]["whole"]})
+    _compared(study, "Table 6: tape delays, s", {"stage": {"obtained": by["stage"]["whole"]}})
     rows = [[name, *(f"{value:.5g}" for value in values)] for name, values in TABLE_7.items()]
     rows.append(["obtained", *_percentiles(by["stage"]["whole"])])
     study.tabulate("Table 7: percentiles of tape delays, s", ("", *columns[1:]), rows)
@@ -268,11 +295,14 @@ def tables(study: Study, jobs: "pl.DataFrame") -> None:
     study.tabulate("Table 9: percentiles of total request times, s", columns, total, said=said)
 
 
-def _compared(study: Study, title: str, obtained: "dict[str, pl.Series]") -> None:
+REALLY = "obtained with clients as in reality"
+
+
+def _compared(study: Study, title: str, obtained: "dict[str, dict[str, pl.Series]]") -> None:
     rows = []
-    for op, series in obtained.items():
+    for op, named in obtained.items():
         rows += [[f"{op}, {name}", *(f"{value:.5g}" for value in values)] for name, values in TABLE_4[op].items()]
-        rows.append([f"{op}, obtained", *_statistics(series)])
+        rows += [[f"{op}, {name}", *_statistics(series)] for name, series in named.items()]
     study.tabulate(title, ("operation", *STATISTICS), rows)
 
 
