@@ -70,20 +70,25 @@ def joined(log: Path, requests: Path) -> "pl.DataFrame":
     """
     import polars as pl  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
 
-    asked = pl.read_csv(log, schema_overrides={"user": pl.String, "host": pl.String}).sort("time_s", "op", "bytes")
-    spent = pl.read_parquet(requests / "*.parquet").sort("issued_ns", "op", "bytes")
+    key, since = ["us", "op", "bytes"], pl.col("time_s") - pl.col("time_s").min()
+    asked = pl.read_csv(log, schema_overrides={"user": pl.String, "host": pl.String})
+    spent = pl.read_parquet(requests / "*.parquet")
     response = pl.col("completed_ns") - pl.col("issued_ns")
     waited = pl.col("front blocked_ns") + pl.col("silos waiting_ns")
-    if asked.height != spent.height or not (asked["op"] == spent["op"].cast(pl.String)).all():
+    answered = spent.sort("issued_ns").select(
+        us=pl.col("issued_ns").cast(pl.Int64) // 1000,
+        op=pl.col("op").cast(pl.String),
+        bytes=pl.col("bytes").cast(pl.Int64),
+        end=pl.col("completed_ns") / 1e9,
+        took=(response - waited) / 1e9,
+        net=(response - waited - pl.col("front waiting_ns")) / 1e9,
+        whole=response / 1e9,
+    )
+    # A request whose attempts all fail is not answered.
+    found = asked.with_columns(us=(since * 1e6).round().cast(pl.Int64)).join(answered, on=key, maintain_order="right")
+    if found.height != answered.height:
         raise ValueError("the run answers other operations than the log has")
-    return asked.hstack(
-        spent.select(
-            end=pl.col("completed_ns") / 1e9,
-            took=(response - waited) / 1e9,
-            net=(response - waited - pl.col("front waiting_ns")) / 1e9,
-            whole=response / 1e9,
-        )
-    ).with_columns(begin=pl.col("end") - pl.col("took"), mb=pl.col("bytes") / MB)
+    return found.with_columns(begin=pl.col("end") - pl.col("took"), mb=pl.col("bytes") / MB)
 
 
 def cloud(of: "pl.DataFrame", y: str) -> Curve:
