@@ -174,7 +174,7 @@ def envelopes(study: Study, moved: "pl.DataFrame") -> None:
 
 
 # What the text says of residuals: size in MB, s.
-RESIDUALS = {"published": [(10.0, 15.0), (179.0, 60.8)], "its 99th": [(10.0, 100.0), (179.0, 484.6)]}
+RESIDUALS = {"published": [(10.0, 15.0), (179.0, 60.8)], "published 99th": [(10.0, 100.0), (179.0, 484.6)]}
 
 
 def residuals(study: Study, moved: "pl.DataFrame", really: "pl.DataFrame") -> None:
@@ -212,7 +212,7 @@ def _blocks(
 ) -> None:
     """Draw mean and 99th percentile of the residuals of blocks of neighbours in size: modelled, and as in reality."""
     curves: dict[str, Curve] = {}
-    for rows, whose in zip(late, ("", ", clients as in reality"), strict=True):
+    for rows, whose in zip(late, ("", ", real clients"), strict=True):
         curves |= {f"{name}{whose}": curve for name, curve in _of_blocks(rows, BLOCKS[op]).items()}
     title = f"Fig. {number}: mean and 99th percentile of blocks of {BLOCKS[op]} {'writes' if op == 'put' else 'reads'}"
     said = "Points: what the text says of 10 and 179 MB, of the real system." if published else LOST
@@ -227,7 +227,7 @@ def _of_blocks(late: "pl.DataFrame", number: int) -> dict[str, Curve]:
         sizes, delays = block["mb"].to_numpy(), block["late"].to_numpy()
         mean.append((float(sizes.mean()), float(delays.mean())))
         most.append((float(sizes.mean()), float(block["late"].quantile(0.99) or 0.0)))
-    return {"mean": mean, "99th percentile": most}
+    return {"mean": mean, "99th": most}
 
 
 # Percentiles of Table 7, in s.
@@ -278,7 +278,7 @@ def tables(study: Study, jobs: "pl.DataFrame", of_actual: "pl.DataFrame") -> Non
         [host, *(_rate(really[op].filter(pl.col("host") == host)) for op in ("put", "get"))]
         for host in jobs["host"].unique().sort()
     ]
-    said = "Bytes over time, with clients as in reality: rates drawn by host. The report's are lost."
+    said = "Bytes over time, with the clients of the real system: rates drawn by host. The report's are lost."
     study.tabulate("Table 2: rates by host and direction, MB/s", ("host", "store", "retrieve"), hosts, said=said)
     sizes = [[op, *_statistics(by[op]["bytes"])] for op in ("get", "put")]
     said = "The report's numbers are lost."
@@ -300,7 +300,7 @@ def tables(study: Study, jobs: "pl.DataFrame", of_actual: "pl.DataFrame") -> Non
     study.tabulate("Table 9: percentiles of total request times, s", columns, total, said=said)
 
 
-REALLY = "obtained with clients as in reality"
+REALLY = "obtained with real clients"
 
 
 def _compared(study: Study, title: str, obtained: "dict[str, dict[str, pl.Series]]") -> None:
