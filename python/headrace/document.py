@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BitmapSpec", "BoundedParetoSpec", "Branch", "BufferNumbers", "ByteColumn", "BytesLimit", "CacheSpec", "CheckpointSpec", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "EmpiricalSpec", "Engine", "Excess", "FailsSpec", "FaultSpec", "Fetch", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "FlushSpec", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "HyperexponentialSpec", "Interface", "InterfaceSpec", "Interpolation", "LayoutSpec", "Level", "Limits", "Linked", "LoadTime", "Locate", "LognormalSpec", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "MountRule", "MoveTime", "OpSpec", "OperationsLimit", "Order", "Paths", "PatternSpec", "Placement", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "RateFrom", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplacementSpec", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScsiPreset", "SeekTimes", "Serpentine", "Share", "ShareNumbers", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Spares", "SsdField", "SsdNumbers", "StepSpec", "StreamSpec", "Streaming", "SuspendNumbers", "Target", "TimeColumn", "TimeShare", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "TraceFormat", "TrackOrder", "Travel", "Unseen", "VariedDevice", "VariedSsd", "VariedVolume", "VaryingSpec", "Via", "VolumeField", "VolumeNumbers", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
+__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BetweenHosts", "BitmapSpec", "BoundedParetoSpec", "Branch", "BufferNumbers", "ByteColumn", "BytesLimit", "CacheSpec", "CheckpointSpec", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "EmpiricalSpec", "Engine", "Excess", "FailsSpec", "Failures", "FaultSpec", "Fetch", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "FlushSpec", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "HyperexponentialSpec", "Interface", "InterfaceSpec", "Interpolation", "LayoutSpec", "Level", "Limits", "Linked", "LoadTime", "Locate", "LognormalSpec", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "MountRule", "MoveTime", "OpSpec", "OperationsLimit", "Order", "Paths", "PatternSpec", "Placement", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "RateFrom", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplacementSpec", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScsiPreset", "SeekTimes", "Serpentine", "Share", "ShareNumbers", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Spares", "SsdField", "SsdNumbers", "Stalls", "StepSpec", "StreamSpec", "Streaming", "SuspendNumbers", "Target", "TimeColumn", "TimeShare", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "TraceFormat", "TrackOrder", "Travel", "Unseen", "VariedDevice", "VariedSsd", "VariedVolume", "VaryingSpec", "Via", "VolumeField", "VolumeNumbers", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, its load, and the length of the simulation."""
@@ -370,12 +370,20 @@ class ComponentSpecFront(TypedDict):
     """Classes of ports; a transfer takes the first free port that accepts the size of its file. Default: no ports needed."""
     queue: NotRequired[PortQueue]
     """Queueing discipline for ports."""
-    put_latency: NotRequired[str]
+    put_latency: NotRequired[TimeSpec]
     """Delay before the data of a put is sent. The port is held."""
-    get_latency: NotRequired[str]
+    get_latency: NotRequired[TimeSpec]
     """Delay before the data of a get is sent. The port is held."""
     client_rate: NotRequired[str | None]
     """Maximum rate of one client. Default: no limit."""
+    between_hosts: NotRequired[BetweenHosts | None]
+    """How hosts differ. Default: they do not."""
+    stalls: NotRequired[Stalls | None]
+    """Transfers that stand still, because the host swaps their process out. Default: none."""
+    failures: NotRequired[Failures | None]
+    """Attempts that fail, and are made again. Default: none."""
+    block_in_flight: NotRequired[str | None]
+    """Flow control: a file has one block of this size in flight, which goes over the network and then over the chain, or the other way for a get. `client_rate` limits it on the network. Default: no such limit; data flows over both at once, as it does within about 3 % where two or more blocks are in flight."""
 
 class ComponentSpecNetwork(TypedDict):
     """A network shared by transfers."""
@@ -1401,6 +1409,32 @@ class PortClass(TypedDict):
 
 PortQueue: TypeAlias = "Literal['first_that_fits'] | Literal['head_blocks'] | Literal['joint']"
 """Queueing discipline for ports."""
+
+class BetweenHosts(TypedDict):
+    """How hosts differ: coefficients of variation between them (the standard deviation over the mean). What a host has is lognormal around the mean that the front has, drawn once for each host."""
+
+    rate: NotRequired[float]
+    """Of `client_rate`."""
+    latency: NotRequired[float]
+    """Of `put_latency` and `get_latency`, which share one factor."""
+
+class Stalls(TypedDict):
+    """Transfers that stand still once, before their data moves. Their port is held."""
+
+    share: str | float
+    """Share of transfers."""
+    time: TimeSpec
+    """How long each stands still."""
+
+class Failures(TypedDict):
+    """Attempts that fail after a part of their data, uniform from none to all of it. Such an attempt holds limits and a port as any other, and leaves nothing in the pool. All time before the last attempt counts as blocked at the front."""
+
+    share: str | float
+    """Share of attempts that fail."""
+    retry_after: NotRequired[TimeSpec]
+    """Time from a failure to the next attempt."""
+    attempts: NotRequired[int]
+    """Maximum number of attempts; when all of them fail, so does the request."""
 
 Allocate: TypeAlias = "Literal['chain_by_chain'] | Literal['across_chains']"
 """Allocation policy for volumes."""
