@@ -18,7 +18,7 @@ parts:
 ";
 
 /// Systems of block storage; streams are sent to `t`, from `s` where there is a server. What may fail stands behind each.
-const BLOCKS: [(&str, &str); 18] = [
+const BLOCKS: &[(&str, &str)] = &[
     (
         "t: {type: disk, device: {like: seagate-st18000nm000j, capacity: 900 TB}, positioning: mechanical}",
         "t",
