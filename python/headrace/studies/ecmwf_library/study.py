@@ -48,11 +48,11 @@ class Found:
 class Library:
     """The library and its log, replayed as often as wanted."""
 
-    def __init__(self, sessions: "pl.DataFrame", folder: Path) -> None:
+    def __init__(self, sessions: "pl.DataFrame", folder: Path, scenario: str) -> None:
         import yaml  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
 
         self.sessions, self.folder = sessions, folder
-        self.document: Json = yaml.safe_load((HERE / "library.yaml").read_text(encoding="utf-8"))
+        self.document: Json = yaml.safe_load((HERE / scenario).read_text(encoding="utf-8"))
 
     def replay(
         self, *, drives: int | None = None, libraries: int = 1, timing: str = "gaps", **settings: object
@@ -130,8 +130,10 @@ def obtain(study: Study) -> Iterator[Judged]:
         yield verdict(claim, Obtained(None), why=ABSENT)
         return
     with tempfile.TemporaryDirectory() as folder:
-        library = Library(read(Path(data) / FOLDER), Path(folder))
+        sessions = read(Path(data) / FOLDER)
+        library = Library(sessions, Path(folder), "library.yaml")
         yield from published(study, library)
+        yield from placement(study, Library(sessions, Path(folder), "cells.yaml"))
         if not study.small:
             yield from beyond(study, library)
 
@@ -197,6 +199,23 @@ def published(study: Study, library: Library) -> Iterator[Judged]:
         Obtained(fewer.wait_s <= now.wait_s),
         why=_waits({170: now, rule["fewer_drives"]: fewer}),
     )
+
+
+def placement(study: Study, library: Library) -> Iterator[Judged]:
+    """Judge what a free drive and cells by heat save, by hold time."""
+    rule = study.document["placement"]
+    cells = library.document["system"]["library"]["cells"] | {"placement": rule["cells"]}
+    for reduction in rule["reductions"]:
+        hold = reduction["hold"]
+        study.tell(f"eviction and placement, cartridges held for {hold}")
+        plain = library.replay(hold=hold)
+        better = library.replay(hold=hold, cells=cells, free_drives=rule["free_drives"])
+        held = "until their drive is needed" if hold == ALWAYS else f"for {hold}"
+        text = f"percent of total latency that a free drive and cells by heat save, cartridges held {held}"
+        claim = Claim(f"placement, {hold}", text, reduction["percent"], rule["source"], within=rule["within"])
+        found = 100 * (1 - better.latency_s / plain.latency_s)
+        why = f"a request waits {plain.wait_s:.1f} s without and {better.wait_s:.1f} s with them"
+        yield verdict(claim, Obtained(round(found, 1)), why=why)
 
 
 def _counts(found: dict[int, Found]) -> str:

@@ -1,16 +1,19 @@
 //! The drives of a library: which cartridge is in which, and which request gets one next.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
-use headrace_kernel::{Resource, Sim, WaitList};
+use headrace_kernel::{Locking, Locks, Sim, WaitList};
 use headrace_stats::{Gauge, Tally};
 use headrace_units::Nanos;
 use headrace_work::{Breakdown, Cause, NodeId};
 
+use super::arms::Arms;
+use super::cells::{Cells, Shelves};
 use super::recall::{Batch, Recall};
 use super::spec::{DriveGroup, TapeLibrarySpec};
 use super::travel::along;
+use crate::core::context::NodeContext;
 
 /// A cartridge, by its number.
 pub(crate) type Cartridge = u32;
@@ -71,10 +74,10 @@ pub(super) struct Drives<'m> {
     used_cartridges: RefCell<BTreeMap<Cartridge, Nanos>>,
     /// Time at which requests that accumulate for a cartridge ask for a drive.
     accumulating: RefCell<BTreeMap<Cartridge, Nanos>>,
-    /// Robot arms, group by group.
-    pub(super) arms: Vec<Resource<'m>>,
-    /// The arms that have failed.
-    pub(super) broken_arms: RefCell<BTreeSet<u32>>,
+    pub(super) arms: Arms<'m>,
+    /// The cells, and the cartridges that an arm moves from one to another.
+    cells: Shelves<'m>,
+    moving: Locks<'m>,
     queue: WaitList<'m, DriveRequest, usize>,
     /// The requests that each drive serves next for its cartridge, by their numbers.
     batches: RefCell<Vec<VecDeque<u64>>>,
@@ -87,6 +90,7 @@ pub(super) struct Drives<'m> {
     pub services: RefCell<Tally>,
     pub mounts: Cell<u64>,
     pub passed: Cell<u64>,
+    pub relocated: Cell<u64>,
 }
 
 fn drives_of((group, of): (usize, &DriveGroup)) -> impl Iterator<Item = TapeDrive> + use<> {
@@ -109,8 +113,8 @@ fn drives_of((group, of): (usize, &DriveGroup)) -> impl Iterator<Item = TapeDriv
 }
 
 impl<'m> Drives<'m> {
-    pub fn new(library: NodeId, sim: &'m Sim<'m>, spec: &'m TapeLibrarySpec) -> Self {
-        let arms = spec.groups.iter().map(|group| Resource::fcfs(sim, u64::from(group.arms)));
+    pub fn new(context: &'m NodeContext<'m>, spec: &'m TapeLibrarySpec) -> Self {
+        let (library, sim) = (context.id, context.shared.sim);
         let drives: Vec<TapeDrive> = spec.groups.iter().enumerate().flat_map(drives_of).collect();
         Self {
             library,
@@ -123,8 +127,9 @@ impl<'m> Drives<'m> {
             used_groups: RefCell::new(vec![Nanos::ZERO; spec.groups.len()]),
             used_cartridges: RefCell::default(),
             accumulating: RefCell::default(),
-            arms: arms.collect(),
-            broken_arms: RefCell::default(),
+            arms: Arms::new(sim, spec),
+            cells: Shelves::new(spec.cells.as_ref(), spec.groups.len(), context.stream("cells")),
+            moving: Locks::new(sim, 1),
             queue: WaitList::new(sim),
             waiting: RefCell::new(vec![Gauge::default(); spec.groups.len()]),
             away: RefCell::new(vec![Gauge::default(); spec.groups.len()]),
@@ -133,6 +138,7 @@ impl<'m> Drives<'m> {
             services: RefCell::default(),
             mounts: Cell::new(0),
             passed: Cell::new(0),
+            relocated: Cell::new(0),
         }
     }
 
@@ -149,6 +155,7 @@ impl<'m> Drives<'m> {
             Some(drive) => self.take(drive, Some(&wanted)),
             None => self.wait(wanted).await,
         };
+        self.cells.use_of(wanted.home, wanted.cartridge, self.sim.now());
         self.waits.borrow_mut().record(self.sim.now() - since);
         self.busy.borrow_mut()[wanted.cause as usize].up(self.sim.now(), 1);
         drive
@@ -177,14 +184,16 @@ impl<'m> Drives<'m> {
         if self.drives.borrow()[drive].cartridge == Some(wanted.cartridge) {
             return false;
         }
-        self.dismount(drive, breakdown).await;
-        let group = self.drives.borrow()[drive].group;
+        self.dismount(drive, true, breakdown).await;
+        let (group, near) = (self.drives.borrow()[drive].group, (Nanos::ZERO, Nanos::ZERO));
+        let cell = self.take_from_cell(wanted).await;
+        self.move_cartridge(wanted.home, (cell, Nanos::ZERO), self.spec.prepare, breakdown).await;
         if let Some(pass) = self.spec.pass_through.filter(|_| group != wanted.home) {
-            self.move_cartridge(wanted.home, breakdown).await;
             self.sim.delay(pass).await;
             self.passed.set(self.passed.get() + 1);
+            self.move_cartridge(group, near, Nanos::ZERO, breakdown).await;
         }
-        self.move_cartridge(group, breakdown).await;
+        self.keep_free(group);
         self.sim.delay(wanted.load).await;
         let state = &mut self.drives.borrow_mut()[drive];
         (state.cartridge, state.home) = (Some(wanted.cartridge), wanted.home);
@@ -193,11 +202,78 @@ impl<'m> Drives<'m> {
         true
     }
 
+    /// A cartridge leaves its cell, once it is in one. Gives how far from the drives that is.
+    async fn take_from_cell(&'m self, wanted: DriveRequest) -> Nanos {
+        if self.spec.cells.as_ref().is_some_and(Cells::relocates) {
+            drop(self.lock(wanted.cartridge).await);
+        }
+        self.cells.take(wanted.home, wanted.cartridge)
+    }
+
     /// Waits for an arm of a group, which moves a cartridge. Charges what came before as service and the wait as waiting.
-    async fn move_cartridge(&'m self, group: usize, breakdown: &mut Breakdown) {
+    async fn move_cartridge(
+        &'m self,
+        group: usize,
+        way: (Nanos, Nanos),
+        prepare: Nanos,
+        breakdown: &mut Breakdown,
+    ) {
         breakdown.served(self.library, self.sim.now());
-        self.arms[group].serve(self.spec.robot_move).await;
-        breakdown.waited(self.library, self.sim.now() - self.spec.robot_move);
+        let time = self.arms.carry(group, way, prepare).await;
+        breakdown.waited(self.library, self.sim.now() - time);
+        self.tidy(group);
+    }
+
+    /// Lets arms of a group that have nothing to do move cartridges that have cooled down.
+    fn tidy(&'m self, group: usize) {
+        if self.spec.cells.as_ref().is_some_and(Cells::relocates) {
+            self.sim.spawn(self.relocate(group));
+        }
+    }
+
+    /// Waits until no arm moves a cartridge from one cell to another. Until this is dropped, none does.
+    fn lock(&'m self, cartridge: Cartridge) -> Locking<'m> {
+        self.moving.lock(u64::from(cartridge), u64::from(cartridge) + 1)
+    }
+
+    async fn relocate(&'m self, group: usize) {
+        while self.arms.is_idle(group)
+            && let Some(cartridge) = self.cells.next_cold(group)
+        {
+            let still = self.lock(cartridge).await;
+            if let Some(way) = self.cells.move_away(group, cartridge) {
+                self.arms.carry(group, way, Nanos::ZERO).await;
+                self.relocated.set(self.relocated.get() + 1);
+            }
+            drop(still);
+        }
+    }
+
+    /// Dismounts cartridges of a group until enough of its drives are empty, or about to be.
+    fn keep_free(&'m self, group: usize) {
+        for _ in 0..self.spec.free_drives {
+            let Some(drive) = self.to_be_emptied(group) else { return };
+            self.take(drive, None);
+            self.sim.spawn(self.empty(drive));
+        }
+    }
+
+    /// The drive that was unused longest, if too few are empty.
+    fn to_be_emptied(&self, group: usize) -> Option<usize> {
+        let drives = self.drives.borrow();
+        let own = || drives.iter().enumerate().filter(|(_, drive)| drive.group == group && !drive.is_down);
+        let is_empty =
+            |drive: &TapeDrive| drive.used_for.is_none() && (drive.is_held || drive.cartridge.is_none());
+        if own().filter(|(_, drive)| is_empty(drive)).count() >= self.spec.free_drives as usize {
+            return None;
+        }
+        let unused = own().filter(|(_, drive)| !drive.is_held && drive.cartridge.is_some());
+        unused.min_by_key(|(_, drive)| drive.since).map(|(at, _)| at)
+    }
+
+    async fn empty(&'m self, drive: usize) {
+        self.dismount(drive, false, &mut Breakdown::from(self.sim.now())).await;
+        self.hand_on(drive);
     }
 
     /// Goes to a position on the tape. Gives how long that took.
@@ -247,11 +323,10 @@ impl<'m> Drives<'m> {
         let is_given = self.offer_overdue(drive)
             || mounted.is_some_and(|cartridge| self.offer_batch(drive, cartridge))
             || self.queue.offer(|wanted| self.can_go(wanted, drive).then(|| take(wanted)));
-        if !is_given {
-            let taken = self.drives.borrow()[drive].taken;
-            if mounted.is_some() {
-                self.sim.spawn(self.dismount_later(drive, taken));
-            }
+        if !is_given && mounted.is_some() {
+            let TapeDrive { taken, group, .. } = self.drives.borrow()[drive];
+            self.sim.spawn(self.dismount_later(drive, taken));
+            self.keep_free(group);
         }
     }
 
@@ -318,21 +393,23 @@ impl<'m> Drives<'m> {
             return;
         }
         self.take(drive, None);
-        self.dismount(drive, &mut Breakdown::from(self.sim.now())).await;
-        self.hand_on(drive);
+        self.empty(drive).await;
     }
 
-    async fn dismount(&'m self, drive: usize, breakdown: &mut Breakdown) {
+    /// Puts the cartridge of a drive away: in a hurry if a request waits for the drive.
+    async fn dismount(&'m self, drive: usize, is_urgent: bool, breakdown: &mut Breakdown) {
         let TapeDrive { cartridge, position, group, home, .. } = self.drives.borrow()[drive];
         let Some(cartridge) = cartridge else { return };
         self.sim.delay(self.spec.rewind.time(self.along(position)) + self.spec.unload).await;
-        self.move_cartridge(group, breakdown).await;
+        let (near, cell) = (Nanos::ZERO, self.cells.put(home, cartridge, is_urgent, self.sim.now()));
+        let to = if group == home { cell } else { near };
+        self.move_cartridge(group, (near, to), near, breakdown).await;
         self.drives.borrow_mut()[drive].cartridge = None;
         self.batches.borrow_mut()[drive].clear();
         self.stand_at(drive, 0);
         self.places.borrow_mut().remove(&cartridge);
         if group != home {
-            self.sim.spawn(self.bring_home(home));
+            self.sim.spawn(self.bring_home(home, cell));
         }
         // A request that came for it meanwhile waited for this drive, and may have another.
         self.queue.offer(|wanted| {
@@ -341,9 +418,9 @@ impl<'m> Drives<'m> {
         });
     }
 
-    async fn bring_home(&'m self, home: usize) {
+    async fn bring_home(&'m self, home: usize, cell: Nanos) {
         self.sim.delay(self.spec.pass_through.unwrap_or_default()).await;
-        self.arms[home].serve(self.spec.robot_move).await;
+        self.arms.carry(home, (Nanos::ZERO, cell), Nanos::ZERO).await;
     }
 
     /// Returns the position of a byte along the tape, as a share of its length.

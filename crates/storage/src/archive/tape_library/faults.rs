@@ -9,7 +9,7 @@ impl<'m> Drives<'m> {
         let (is_up, drives) = (change != Change::Fails, self.number() as u32);
         match piece.checked_sub(drives) {
             None => self.change_drive(piece as usize, is_up),
-            Some(arm) => self.change_arm(arm, is_up),
+            Some(arm) => self.arms.change(arm, is_up),
         }
     }
 
@@ -17,27 +17,6 @@ impl<'m> Drives<'m> {
         if self.set_up(drive, is_up) && is_up {
             self.hand_on(drive);
         }
-    }
-
-    fn change_arm(&self, arm: u32, is_up: bool) {
-        let mut broken = self.broken_arms.borrow_mut();
-        if is_up {
-            broken.remove(&arm);
-        } else {
-            broken.insert(arm);
-        }
-        let group = self.group_of_arm(arm);
-        let missing = broken.iter().filter(|arm| self.group_of_arm(**arm) == group).count();
-        self.arms[group].set_servers(u64::from(self.spec.groups[group].arms) - missing as u64);
-    }
-
-    fn group_of_arm(&self, arm: u32) -> usize {
-        let mut before = 0;
-        let is_within = |group: &super::DriveGroup| {
-            before += group.arms;
-            arm < before
-        };
-        self.spec.groups.iter().position(is_within).expect("a fault names an arm that there is")
     }
 
     /// A drive works from now on, or does not. Gives whether it is unused.

@@ -2,7 +2,7 @@
 
 use headrace_units::Nanos;
 
-use super::TapeLibrary;
+use super::{Cells, TapeLibrary};
 use crate::core::component::Component;
 use crate::core::health::Change;
 use crate::core::meter::{Activity, Meter, Portion, waits};
@@ -43,7 +43,7 @@ impl<'m> Component<'m> for TapeLibrary<'m> {
                 away,
                 queue: Some(queue),
             });
-            let arms = self.drives.arms[at].usage();
+            let arms = self.drives.arms.groups[at].usage();
             portions.push(Portion {
                 name: format!("arms of groups[{at}]"),
                 servers: u64::from(group.arms),
@@ -65,7 +65,7 @@ impl<'m> Component<'m> for TapeLibrary<'m> {
 
     fn waiting(&self) -> Vec<String> {
         let (drives, path) = (&self.drives, self.context.path);
-        let at_arms = drives.arms.iter().map(|arms| arms.usage().queue.value()).sum();
+        let at_arms = drives.arms.groups.iter().map(|arms| arms.usage().queue.value()).sum();
         let all = [
             waits(drives.queue().value(), "request", &format!("a drive of `{path}`")),
             waits(at_arms, "mount", &format!("a robot arm of `{path}`")),
@@ -100,6 +100,9 @@ impl<'m> Component<'m> for TapeLibrary<'m> {
         put("bytes_written", Meter::Count(self.written.get()));
         put("paths_busy", Meter::Area(links.map(|usage| usage.busy.iter().sum::<u128>()).sum()));
         put("passed_through", Meter::Count(self.drives.passed.get()));
+        if self.spec.cells.as_ref().is_some_and(Cells::relocates) {
+            put("relocated", Meter::Count(self.drives.relocated.get()));
+        }
         put("back_hitches", Meter::Count(self.back_hitches.get()));
     }
 }

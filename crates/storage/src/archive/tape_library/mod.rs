@@ -1,11 +1,14 @@
 //! A tape library: cartridges, drives in groups, robots.
 
+mod arms;
+mod cells;
 mod drives;
 mod faults;
 mod load;
 mod locate;
 mod meters;
 mod model;
+mod placement;
 mod recall;
 mod spec;
 mod streaming;
@@ -29,9 +32,11 @@ use crate::core::work::Serve;
 use drives::{DriveRequest, Drives};
 use spec::UNLIMITED;
 
+pub use cells::{Cells, StorageModule};
 pub(crate) use drives::Cartridge;
 pub use load::{Branch, LoadTime};
 pub use locate::{Locate, Serpentine};
+pub use placement::{Placement, heat::ByHeat};
 pub use recall::Recall;
 pub use spec::{DriveGroup, TapeLibrarySpec};
 pub use streaming::Streaming;
@@ -112,7 +117,7 @@ impl Plan for TapeLibrarySpec {
         TapeLibrary {
             context,
             spec: self,
-            drives: Box::new(Drives::new(context.id, context.shared.sim, self)),
+            drives: Box::new(Drives::new(context, self)),
             links: self.groups.iter().map(link).collect(),
             silos: context.stream("silos"),
             spots: context.stream("spots"),

@@ -30,6 +30,12 @@ pub(super) fn demands(spec: &TapeLibrarySpec, view: View, load: &Load) -> Result
     if spec.accumulate.0 > 0 {
         return Err(format!("a request is served at once: those of `{}` accumulate", view.path()));
     }
+    if spec.cells.is_some() || spec.prepare.0 > 0 {
+        return Err(format!(
+            "an arm takes `move` each time: those of `{}` travel to cells, or prepare mounts",
+            view.path()
+        ));
+    }
     let stations = stations(spec, sessions);
     let used = stations.iter().filter(|station| station.share > 0.0);
     Ok(used.flat_map(|station| of_station(spec, view, station)).collect())
@@ -149,7 +155,7 @@ fn apart(spec: &TapeLibrarySpec, view: View) -> Option<String> {
 }
 
 fn evicted(spec: &TapeLibrarySpec, view: View) -> Option<String> {
-    (spec.hold.0 > 0).then(|| {
+    (spec.hold.0 > 0 || spec.free_drives > 0).then(|| {
         format!(
             "a cartridge stays mounted for `hold`: in `{}` it is put away earlier where its drive is needed",
             view.path()

@@ -4,6 +4,7 @@ use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::cells::Cells;
 use super::load::LoadTime;
 use super::locate::Locate;
 use super::recall::Recall;
@@ -54,6 +55,17 @@ pub struct TapeLibrarySpec {
     /// Robot time to move a cartridge to or from a drive.
     #[serde(default, rename = "move")]
     pub robot_move: Nanos,
+    /// Time that the library's software takes before an arm brings a cartridge to a drive. The arm is reserved meanwhile.
+    #[serde(default)]
+    pub prepare: Nanos,
+    /// Cells of the cartridges, which arms travel to beside `move`. Default: `move` is all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cells: Option<Cells>,
+    /// Number of drives of each group that are kept empty: once a cartridge was brought to one, another that is unused is dismounted, the
+    /// one unused longest. A mount then need not wait for a dismount.
+    #[serde(default)]
+    #[schemars(range(max = 100_000))]
+    pub free_drives: u32,
     /// Deferred dismount: how long an unused cartridge stays mounted. It is dismounted earlier if another
     /// needs the drive. Default: dismounted at once.
     #[serde(default)]
@@ -137,6 +149,7 @@ impl Spec for TapeLibrarySpec {
             ("load", self.load.problem()),
             ("locate", self.locate.problem()),
             ("rewind", self.rewind.problem()),
+            ("cells", self.cells.as_ref().and_then(Cells::problem)),
         ];
         if let Some((field, problem)) =
             fields.into_iter().find_map(|(field, problem)| Some((field, problem?)))
