@@ -388,6 +388,12 @@ class Systems:
             wraps=lambda: 52,
             streaming=lambda: {"min_rate": "10 MB/s", "buffer": "64 MB", "back_hitch": "2 s"},
             pass_through=lambda: "20 s",
+            prepare=lambda: "15 s",
+            free_drives=lambda: self.one(1, 3),
+            cells=lambda: {
+                "modules": [{"cells": 4, "travel": "2 s"}, {"cells": self.one(4, 40), "travel": "9 s"}],
+                "placement": self.one("home", "nearest", {"heat": {"relocate": True, "fast_drop_off": True}}),
+            },
         ))  # fmt: skip
         self.fallible += [f"{name}/drive[0]", f"{name}/arm[0]"]
         return name

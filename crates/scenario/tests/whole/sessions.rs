@@ -226,3 +226,53 @@ fn the_wait_for_an_arm_is_waiting() {
         assert!((leg.service_ms / 1e3 - 115.0).abs() < 1e-6, "{arms}: {leg:?}");
     }
 }
+
+/// With one of two drives kept empty, the third cartridge need not wait until the first is put away: that was done after the second came.
+#[test]
+fn a_drive_that_is_kept_free_takes_the_next_cartridge_at_once() {
+    let log = "0,session,a,100,\n1000,session,b,100,\n2000,session,c,100,\n3000,session,a,100,\n";
+    let with = |name: &str, more: &str| {
+        totals(&run(
+            name,
+            log,
+            &format!("groups: [{{drives: 2}}], move: 5 s, load: 10 s, hold: 10 h{more}"),
+            "",
+        ))
+    };
+    assert_eq!(with("none-free", ""), (4.0 * 115.0 + 2.0 * 5.0, 4.0));
+    assert_eq!(with("one-free", ", free_drives: 1"), (4.0 * 115.0, 4.0));
+    // More than there are drives: all that are unused are emptied, and nothing waits for ever.
+    assert_eq!(with("all-free", ", free_drives: 9"), (4.0 * 115.0, 4.0));
+}
+
+/// The arm goes 3 s to the first cartridge and 3 s back. It puts that away, and stands where the second one is.
+#[test]
+fn an_arm_travels_to_cells_and_back() {
+    let cells = "move: 2 s, prepare: 15 s, cells: {modules: [{cells: 10, travel: 3 s}]}";
+    let log = "0,session,a,100,\n0,session,b,100,\n";
+    let found = run("cells", log, &format!("groups: [{{drives: 1}}], {cells}"), "");
+    let (first, away, second) = (15.0 + 2.0 + 6.0 + 100.0, 2.0 + 3.0, 15.0 + 2.0 + 3.0 + 100.0);
+    assert_eq!(totals(&found), (first + first + away + second, 2.0));
+    let refused = "cells: {modules: [{cells: 1, travel: 3 s}, {cells: 1, travel: 2 s}]}";
+    let problems = try_run("order", log, &format!("groups: [{{drives: 1}}], {refused}"), "").unwrap_err();
+    assert!(problems.contains("the nearest first"), "{problems}");
+}
+
+/// One cell is near. A cartridge that was used once has it, until the other has been used ten times and an hour is over: then an idle arm moves
+/// the first away, and the second gets the near cell, 29 s nearer, for its last two sessions.
+#[test]
+fn cartridges_that_have_cooled_down_make_room_near_the_drives() {
+    let hot: String = (1..=10).map(|at| format!("{},session,hot,10,\n", at * 200)).collect();
+    let log = format!(
+        "0,session,cold,10,\n{hot}{}",
+        [5000, 6000, 7000].map(|at| format!("{at},session,hot,10,\n")).concat()
+    );
+    let with = |relocate: bool| {
+        let modules = "[{cells: 1, travel: 1 s}, {cells: 100, travel: 30 s}]";
+        let cells = format!("cells: {{modules: {modules}, placement: {{heat: {{relocate: {relocate}}}}}}}");
+        run(&format!("heat-{relocate}"), &log, &format!("groups: [{{drives: 1}}], move: 2 s, {cells}"), "")
+    };
+    let (moved, stayed) = (with(true), with(false));
+    assert_eq!(moved.components[0].meters["relocated"], Some(1.0));
+    assert_eq!(totals(&stayed).0 - totals(&moved).0, 2.0 * 29.0);
+}

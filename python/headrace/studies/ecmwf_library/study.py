@@ -212,7 +212,9 @@ def placement(study: Study, library: Library) -> Iterator[Judged]:
         better = library.replay(hold=hold, cells=cells, free_drives=rule["free_drives"])
         held = "until their drive is needed" if hold == ALWAYS else f"for {hold}"
         text = f"percent of total latency that a free drive and cells by heat save, cartridges held {held}"
-        claim = Claim(f"placement, {hold}", text, reduction["percent"], rule["source"], within=rule["within"])
+        claim = Claim.read(
+            reduction | rule, id=f"placement, {hold}", text=text, published=reduction["percent"], percent=None
+        )
         found = 100 * (1 - better.latency_s / plain.latency_s)
         why = f"a request waits {plain.wait_s:.1f} s without and {better.wait_s:.1f} s with them"
         yield verdict(claim, Obtained(round(found, 1)), why=why)

@@ -36,3 +36,25 @@ impl Placement {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use headrace_units::Nanos;
+
+    use super::super::cells::StorageModule;
+    use super::*;
+
+    /// What has cooled down belongs far away, but for one that makes room for a request.
+    #[test]
+    fn a_cartridge_that_makes_room_is_dropped_near() {
+        let mut shelf = Shelf::default();
+        (1..=10).for_each(|at| shelf.heat.use_of(1, Nanos(at)));
+        shelf.heat.renew(&[StorageModule { cells: 1, travel: Nanos::ZERO }; 2], Nanos(20));
+        let by_heat = |fast_drop_off| Placement::Heat(ByHeat { relocate: false, fast_drop_off });
+        let module =
+            |placement: Placement, cartridge, is_urgent| placement.module(&shelf, cartridge, is_urgent);
+        assert_eq!([module(by_heat(true), 1, false), module(by_heat(true), 2, false)], [0, 1]);
+        assert_eq!([module(by_heat(true), 2, true), module(by_heat(false), 2, true)], [0, 1]);
+        assert_eq!(module(Placement::Nearest, 2, false), 0);
+    }
+}
