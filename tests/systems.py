@@ -390,6 +390,8 @@ class Systems:
             pass_through=lambda: "20 s",
             prepare=lambda: "15 s",
             free_drives=lambda: self.one(1, 3),
+            device=lambda: self.one("lto-8", "lto-9"),
+            cleaning=lambda: {"mounts": 3, "time": "60 s"},
             cells=lambda: {
                 "modules": [{"cells": 4, "travel": "2 s"}, {"cells": self.one(4, 40), "travel": "9 s"}],
                 "placement": self.one("home", "nearest", {"heat": {"relocate": True, "fast_drop_off": True}}),

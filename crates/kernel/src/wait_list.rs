@@ -40,7 +40,9 @@ pub struct WaitList<'m, K, G> {
 }
 
 struct WaitListState<K, G> {
+    /// In order of tickets. Those that are gone stay until they are half of all: to close up after each would take as long as the list is.
     waiting: VecDeque<Waiter<K>>,
+    gone: usize,
     /// Items given and not yet seen, by ticket.
     given: Vec<(u64, G)>,
     tickets: u64,
@@ -52,6 +54,7 @@ struct Waiter<K> {
     key: K,
     task: TaskId,
     since: Nanos,
+    is_gone: bool,
 }
 
 impl<'m, K, G> WaitList<'m, K, G> {
@@ -60,7 +63,13 @@ impl<'m, K, G> WaitList<'m, K, G> {
         let (waiting, given) = (VecDeque::new(), Vec::new());
         Self {
             sim,
-            state: RefCell::new(WaitListState { waiting, given, tickets: 0, waits: Waits::default() }),
+            state: RefCell::new(WaitListState {
+                waiting,
+                gone: 0,
+                given,
+                tickets: 0,
+                waits: Waits::default(),
+            }),
         }
     }
 
@@ -73,8 +82,8 @@ impl<'m, K, G> WaitList<'m, K, G> {
     pub fn offer(&self, choose: impl FnMut(&K) -> Option<G>) -> bool {
         let mut state = self.state.borrow_mut();
         let mut choose = choose;
-        let found =
-            state.waiting.iter().enumerate().find_map(|(at, waiter)| Some((at, choose(&waiter.key)?)));
+        let mut waiting = state.waiting.iter().enumerate().filter(|(_, waiter)| !waiter.is_gone);
+        let found = waiting.find_map(|(at, waiter)| Some((at, choose(&waiter.key)?)));
         let Some((at, gift)) = found else { return false };
         state.give(at, gift, self.sim);
         true
@@ -91,12 +100,27 @@ impl<'m, K, G> WaitList<'m, K, G> {
     /// Looks at the keys of those who wait, in order.
     pub fn any(&self, is: impl FnMut(&K) -> bool) -> bool {
         let mut is = is;
-        self.state.borrow().waiting.iter().any(|waiter| is(&waiter.key))
+        self.state.borrow().waiting.iter().any(|waiter| !waiter.is_gone && is(&waiter.key))
+    }
+
+    /// Returns the ticket of who waits next. Tickets increase.
+    pub fn next_ticket(&self) -> u64 {
+        self.state.borrow().tickets + 1
+    }
+
+    /// Gives something to the one with this ticket, without looking at the others. Gives whether it still waits.
+    pub fn offer_to(&self, ticket: u64, choose: impl FnOnce(&K) -> G) -> bool {
+        let mut state = self.state.borrow_mut();
+        let Some(at) = state.place(ticket) else { return false };
+        let gift = choose(&state.waiting[at].key);
+        state.give(at, gift, self.sim);
+        true
     }
 
     /// Returns the number of waiting requests.
     pub fn len(&self) -> usize {
-        self.state.borrow().waiting.len()
+        let state = self.state.borrow();
+        state.waiting.len() - state.gone
     }
 
     /// Returns true if nobody waits.
@@ -112,7 +136,8 @@ impl<'m, K, G> WaitList<'m, K, G> {
 
 impl<K, G> WaitListState<K, G> {
     fn give(&mut self, at: usize, gift: G, sim: &Sim) {
-        let Waiter { ticket, task, since, .. } = self.waiting.remove(at).expect("it was found there");
+        let Waiter { ticket, task, since, .. } = self.waiting[at];
+        self.remove(at);
         self.waits.queue.down(sim.now(), 1);
         self.waits.waits.record(sim.now() - since);
         self.given.push((ticket, gift));
@@ -126,11 +151,29 @@ impl<K, G> WaitListState<K, G> {
 
     /// Removes a waiter from the list.
     fn leave(&mut self, ticket: u64, now: Nanos) {
-        if let Ok(at) = self.waiting.binary_search_by_key(&ticket, |waiter| waiter.ticket)
-            && let Some(waiter) = self.waiting.remove(at)
-        {
+        if let Some(at) = self.place(ticket) {
             self.waits.queue.down(now, 1);
-            self.waits.given_up.record(now - waiter.since);
+            self.waits.given_up.record(now - self.waiting[at].since);
+            self.remove(at);
+        }
+    }
+
+    /// Returns the place of one who waits.
+    fn place(&self, ticket: u64) -> Option<usize> {
+        let at = self.waiting.binary_search_by_key(&ticket, |waiter| waiter.ticket).ok()?;
+        (!self.waiting[at].is_gone).then_some(at)
+    }
+
+    fn remove(&mut self, at: usize) {
+        self.waiting[at].is_gone = true;
+        self.gone += 1;
+        while self.waiting.front().is_some_and(|first| first.is_gone) {
+            self.waiting.pop_front();
+            self.gone -= 1;
+        }
+        if 2 * self.gone > self.waiting.len() {
+            self.waiting.retain(|waiter| !waiter.is_gone);
+            self.gone = 0;
         }
     }
 }
@@ -162,7 +205,7 @@ impl<K, G> Future for Wait<'_, K, G> {
         self.ticket = state.tickets;
         state.waits.queue.up(sim.now(), 1);
         let (ticket, task, since) = (self.ticket, sim.current(), sim.now());
-        state.waiting.push_back(Waiter { ticket, key, task, since });
+        state.waiting.push_back(Waiter { ticket, key, task, since, is_gone: false });
         Poll::Pending
     }
 }

@@ -16,6 +16,7 @@ use headrace_scenario::experiment::ExperimentFile;
 use headrace_scenario::progress::Progress;
 use headrace_scenario::solve::Solved;
 use headrace_scenario::{catalog, devices, drives, results, scenario_schema};
+use headrace_storage::archive::tape_library::TapeDriveNumbers;
 use headrace_storage::disk::DiskNumbers;
 use headrace_storage::disk::layout::LayoutSpec;
 use headrace_storage::limiter::VolumeNumbers;
@@ -163,6 +164,9 @@ mod _core {
             }
             Some("limiter") => {
                 drives::device(name, beside).map(|read| read.map(|numbers: VolumeNumbers| json(&numbers)))
+            }
+            Some("tape_library") => {
+                drives::device(name, beside).map(|read| read.map(|numbers: TapeDriveNumbers| json(&numbers)))
             }
             _ => drives::device(name, beside).map(|read| read.map(|numbers: DiskNumbers| json(&numbers))),
         };

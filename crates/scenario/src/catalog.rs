@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use headrace_storage::disk::{DiskNumbers, VariedDevice};
+use headrace_storage::archive::tape_library::TapeDriveNumbers;
 use headrace_storage::limiter::VolumeNumbers;
 use headrace_storage::ssd::SsdNumbers;
 use schemars::JsonSchema;
@@ -10,7 +11,7 @@ use schemars::JsonSchema;
 use crate::document::{Problems, Tree};
 
 /// Every file of `catalog/`, by its name. The one list to extend when a device is added.
-const FILES: [(&str, &str); 31] = [
+const FILES: [(&str, &str); 33] = [
     ("aws-gp2-100gib", include_str!("../../../catalog/aws-gp2-100gib.yaml")),
     ("aws-gp2-500gib", include_str!("../../../catalog/aws-gp2-500gib.yaml")),
     ("aws-gp3", include_str!("../../../catalog/aws-gp3.yaml")),
@@ -21,6 +22,8 @@ const FILES: [(&str, &str); 31] = [
     ("azure-premium-ssd-v2", include_str!("../../../catalog/azure-premium-ssd-v2.yaml")),
     ("hp-c2247a", include_str!("../../../catalog/hp-c2247a.yaml")),
     ("hp-c3323a", include_str!("../../../catalog/hp-c3323a.yaml")),
+    ("ibm-lto-8", include_str!("../../../catalog/ibm-lto-8.yaml")),
+    ("ibm-lto-9", include_str!("../../../catalog/ibm-lto-9.yaml")),
     ("intel-s4610-480gb", include_str!("../../../catalog/intel-s4610-480gb.yaml")),
     ("maxtor-7y250p0", include_str!("../../../catalog/maxtor-7y250p0.yaml")),
     ("maxtor-7y250p0-2mb", include_str!("../../../catalog/maxtor-7y250p0-2mb.yaml")),
@@ -123,12 +126,14 @@ pub enum DeviceFile {
     Ssd(Box<SsdNumbers>),
     /// The limits of a volume type.
     Volume(Box<VolumeNumbers>),
+    /// The numbers of a tape drive and its cartridges.
+    Tape(Box<TapeDriveNumbers>),
     /// Differences from another device.
     Varied(VariedDevice),
 }
 
 /// The kind of the component that the device of this name is for, where its file tells, or that of the device that it is like: `ssd` by
-/// its `flash`, `limiter` by its `operations` or `bytes`, `disk` by its `rotation`.
+/// its `flash`, `limiter` by its `operations` or `bytes`, `tape_library` by its `wraps`, `disk` by its `rotation`.
 pub fn kind(name: &str, beside: &Path) -> Option<&'static str> {
     let file = |name: &str| Some(written(name, beside)?.ok()?.root.to_json());
     let own = file(name)?;
@@ -137,6 +142,7 @@ pub fn kind(name: &str, beside: &Path) -> Option<&'static str> {
     match () {
         () if has("flash") => Some("ssd"),
         () if has("operations") || has("bytes") => Some("limiter"),
+        () if has("wraps") => Some("tape_library"),
         () => has("rotation").then_some("disk"),
     }
 }
@@ -183,6 +189,7 @@ mod tests {
         let found = |name| shipped(name).map(|(known, _)| known);
         assert_eq!(found("exos-x18"), Some("seagate-st18000nm000j"));
         assert_eq!(found("Micron 9400"), Some("micron-9400-pro-7680gb"));
+        assert_eq!([found("lto-8"), found("lto-9")], [Some("ibm-lto-8"), Some("ibm-lto-9")]);
         assert_eq!(
             found("maxtor-7y250p0"),
             Some("maxtor-7y250p0"),

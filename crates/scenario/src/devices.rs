@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use headrace_storage::archive::tape_library::TapeDriveNumbers;
 use headrace_storage::disk::{DiskNumbers, Mechanism, Positioning};
 use headrace_storage::limiter::VolumeNumbers;
 use headrace_storage::ssd::SsdNumbers;
@@ -34,7 +35,8 @@ pub struct Device {
     pub seek_read: Vec<(f64, f64)>,
     /// Seek time of writes by distance: (cylinders, ms).
     pub seek_write: Vec<(f64, f64)>,
-    /// Mean service of a random 4 KiB read, in ms, without waiting; `None` for a volume type, which has limits alone.
+    /// Mean service of a random 4 KiB read, in ms, without waiting; `None` for a volume type, which has limits alone, and a
+    /// tape drive.
     pub random_read_ms: Option<f64>,
     /// Mean service of a random 4 KiB write, in ms, without waiting.
     pub random_write_ms: Option<f64>,
@@ -58,7 +60,12 @@ pub struct Number {
 pub fn device(name: &str, beside: &Path) -> Option<Result<Device, Problems>> {
     Some(match catalog::kind(name, beside) {
         Some("ssd") => drives::device(name, beside)?.and_then(|ssd| of_ssd(name, ssd)),
-        Some("limiter") => drives::device(name, beside)?.and_then(|volume| of_volume(name, volume)),
+        Some("limiter") => {
+            drives::device(name, beside)?.and_then(|volume: VolumeNumbers| without_requests(name, volume))
+        }
+        Some("tape_library") => {
+            drives::device(name, beside)?.and_then(|drive: TapeDriveNumbers| without_requests(name, drive))
+        }
         _ => drives::device(name, beside)?.and_then(|disk| of_disk(name, disk)),
     })
 }
@@ -84,7 +91,11 @@ fn of_ssd(name: &str, numbers: SsdNumbers) -> Result<Device, Problems> {
     Ok(described(name, &numbers, |op| Some(numbers.alone(op, SMALL).ms())))
 }
 
-fn of_volume(name: &str, numbers: VolumeNumbers) -> Result<Device, Problems> {
+/// A device that serves no blocks by itself.
+fn without_requests<D: headrace_storage::Device + Serialize>(
+    name: &str,
+    numbers: D,
+) -> Result<Device, Problems> {
     Ok(described(name, &drives::sound(numbers, name)?, |_| None))
 }
 

@@ -40,6 +40,7 @@ pub fn sound<D: Device>(device: D, file: &str) -> Result<D, Problems> {
 #[cfg(test)]
 mod tests {
     use headrace_storage::disk::DiskNumbers;
+    use headrace_storage::archive::tape_library::TapeDriveNumbers;
     use headrace_storage::limiter::VolumeNumbers;
     use headrace_storage::ssd::SsdNumbers;
 
@@ -60,6 +61,7 @@ mod tests {
             match kind(name, Path::new("")) {
                 Some("ssd") => has_origins::<SsdNumbers>(name),
                 Some("limiter") => has_origins::<VolumeNumbers>(name),
+                Some("tape_library") => has_origins::<TapeDriveNumbers>(name),
                 _ => has_origins::<DiskNumbers>(name),
             }
         }

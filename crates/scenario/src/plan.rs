@@ -8,6 +8,7 @@ mod streams;
 use std::path::{Path as FilePath, PathBuf};
 
 use headrace_kernel::RngStream;
+use headrace_storage::archive::tape_library::TapeDriveNumbers;
 use headrace_storage::disk::DiskNumbers;
 use headrace_storage::limiter::VolumeNumbers;
 use headrace_storage::ssd::SsdNumbers;
@@ -146,9 +147,13 @@ impl DeviceCatalogue for KnownDevices {
         match (other, kind) {
             (Some("ssd"), _) => DeviceLookup::Other(("ssd", "solid-state drive")),
             (Some("limiter"), _) => DeviceLookup::Other(("limiter", "volume type")),
+            (Some("tape_library"), _) => DeviceLookup::Other(("tape_library", "tape drive")),
             (Some(other), _) => DeviceLookup::Other((other, "disk")),
             (None, "ssd") => self.found(name, drives::device::<SsdNumbers>(name, &self.folder)),
             (None, "limiter") => self.found(name, drives::device::<VolumeNumbers>(name, &self.folder)),
+            (None, "tape_library") => {
+                self.found(name, drives::device::<TapeDriveNumbers>(name, &self.folder))
+            }
             (None, _) => self.found(name, drives::device::<DiskNumbers>(name, &self.folder)),
         }
     }

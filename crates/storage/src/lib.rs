@@ -134,7 +134,7 @@ kinds::components! { $
             /// A disk pool: volumes on chains.
             DiskPool [] = disk_pool::{DiskPoolSpec, DiskPoolSpec, DiskPool},
             /// Cartridges, drives and robots.
-            TapeLibrary [CartridgeSession] = tape_library::{TapeLibrarySpec, TapeLibrarySpec, TapeLibrary},
+            TapeLibrary [CartridgeSession] = tape_library::{TapeLibrarySpec, TapeLibraryPlan, TapeLibrary},
             /// An archive: files in a disk pool in front of a tape library.
             Archive [FileOp] = archive::{ArchiveSpec, ArchivePlan, Archive},
         }

@@ -171,8 +171,8 @@ def _device(file: Path, put: dict[str, str]) -> Checked:
 CHECKS = {Document.scenario: _scenario, Document.experiment: _experiment, Document.device: _device}
 
 
-# Fields that only devices have: disks, solid-state drives, volumes, and variations of them.
-DEVICE = {"rotation", "cylinders", "media_rate_outer", "flash", "read_latency", "operations", "bytes", "like"}
+# Fields that only devices have: disks, solid-state drives, volumes, tape drives, and variations of them.
+DEVICE = {"rotation", "cylinders", "media_rate_outer", "flash", "read_latency", "operations", "bytes", "wraps", "like"}
 
 
 def _kind(file: Path) -> Document:

@@ -38,14 +38,18 @@ def numbers(name: str, beside: str | Path = ".") -> Json:
 
 
 def kind(name: str, beside: str | Path = ".") -> str:
-    """Return the type of component that a device is: `ssd`, `disk`, `limiter`. Raises `ScenarioError` as `device` does.
+    """Return the type of component that a device is for: `ssd`, `disk`, `limiter`, `tape_library`.
 
-    >>> kind("samsung-pm883-480gb"), kind("seagate-st3500630ns"), kind("aws-gp3")
-    ('ssd', 'disk', 'limiter')
+    Raises `ScenarioError` as `device` does.
+
+    >>> kind("samsung-pm883-480gb"), kind("seagate-st3500630ns"), kind("aws-gp3"), kind("lto-9")
+    ('ssd', 'disk', 'limiter', 'tape_library')
     """
     found = numbers(name, beside)
     if "flash" in found:
         return "ssd"
+    if "wraps" in found:
+        return "tape_library"
     return "limiter" if found.keys() & {"operations", "bytes"} else "disk"
 
 

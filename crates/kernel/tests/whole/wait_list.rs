@@ -70,3 +70,29 @@ fn who_gives_up_leaves_the_list_and_its_gift() {
     assert_eq!(list.waits().given_up.count(), 2);
     s.finish();
 }
+
+/// Most leave from the middle, by their tickets. Those that are left get what is offered in their order, and nobody gets anything twice.
+#[test]
+fn tickets_find_who_waits_in_the_middle() {
+    let sim = Sim::new();
+    let (list, got) = (WaitList::<u64, u64>::new(&sim), RefCell::new(Vec::new()));
+    let (s, list, got_ref) = (&sim, &list, &got);
+    for key in 1..=100 {
+        s.spawn(async move {
+            assert_eq!(list.next_ticket(), key);
+            got_ref.borrow_mut().push((list.wait(key).await, key));
+        });
+    }
+    s.spawn(async move {
+        s.delay(ms(1)).await;
+        for ticket in (1..=100).filter(|ticket| ticket % 5 != 2) {
+            assert!(list.offer_to(ticket, |key| *key) && !list.offer_to(ticket, |key| *key));
+        }
+        assert!(!list.any(|key| key % 5 != 2) && list.len() == 20 && !list.offer_to(101, |key| *key));
+        (0..20).for_each(|_| assert!(list.offer(|key| Some(*key))));
+    });
+    run(s);
+    let all = got.borrow();
+    assert!(list.is_empty() && all.len() == 100 && all.iter().all(|(gift, key)| gift == key));
+    s.finish();
+}

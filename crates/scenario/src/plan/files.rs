@@ -1,6 +1,6 @@
 //! Streams of file operations: whether they go to an archive, and whether their files fit there.
 
-use headrace_storage::archive::tape_library::TapeLibrarySpec;
+use headrace_storage::archive::tape_library::TapeLibraryPlan;
 use headrace_storage::{ArchivePlan, Graph, Trigger};
 use headrace_trace::{FileLog, FileLogSpec, FileSurvey, ReplayProblem};
 use headrace_units::{Bytes, counted};
@@ -20,7 +20,7 @@ impl Planner<'_> {
         graph: Option<&Graph>,
     ) -> Option<FileLog> {
         let known = graph?.view(target);
-        let library = known.plan::<TapeLibrarySpec>();
+        let library = known.plan::<TapeLibraryPlan>();
         let at = path.key("arrivals");
         if matches!(stream.arrivals, ArrivalSpec::Log(_)) && stream.from.is_some() {
             let problem =
@@ -35,12 +35,12 @@ impl Planner<'_> {
                 self.check_stream_of_files(path, stream);
                 match library {
                     Some(library) => {
-                        self.check_sessions(&at, &stream.to, &log.survey, library.all_silos());
+                        self.check_sessions(&at, &stream.to, &log.survey, library.spec.all_silos());
                     }
                     None => {
                         let has_library = known.plan().is_some_and(ArchivePlan::has_library);
                         self.check_files(&at, &log.survey, has_library, known.capacity());
-                        let library = known.uses().find_map(|used| used.plan::<TapeLibrarySpec>());
+                        let library = known.uses().find_map(|used| used.plan::<TapeLibraryPlan>());
                         self.check_places(&at, &log.survey, library);
                     }
                 }
@@ -109,12 +109,13 @@ impl Planner<'_> {
     }
 
     /// A file begins on the cartridge where the log has it.
-    fn check_places(&mut self, path: &Path, survey: &FileSurvey, library: Option<&TapeLibrarySpec>) {
+    fn check_places(&mut self, path: &Path, survey: &FileSurvey, library: Option<&TapeLibraryPlan>) {
         let farthest = survey.places.values().filter_map(|place| place.position).max();
-        if let (Some(at), Some(library)) = (farthest, library)
-            && at >= library.cartridge.0
+        let whole = library.and_then(|library| library.tapes.iter().map(|tape| tape.capacity).max());
+        if let (Some(at), Some(whole)) = (farthest, whole)
+            && at >= whole
         {
-            let (at, whole) = (Bytes(at), library.cartridge);
+            let (at, whole) = (Bytes(at), Bytes(whole));
             let message = format!("a file begins at {at} of its cartridge, which holds {whole}");
             self.say(
                 Problem::at(path.clone(), message)

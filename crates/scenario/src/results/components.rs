@@ -85,11 +85,13 @@ pub struct ComponentResults {
     /// `waiting_for_ports` (requests, on average: times the hours, job-hours lost), `held_back_share`; of its network:
     /// `inward_busy`, `outward_busy`; of its disk pool: `fill`, `waiting_for_space`; of its tape library: `mounts`,
     /// `mounts_per_access`, `locate_ms` (mean time to locate of an access), `most_drives_busy`, `bytes_read`, `bytes_written`, `paths_busy`
-    /// (drive groups, on average), `passed_through` (mounts in a drive of another group), `back_hitches` (stops of starved drives); of a
-    /// limiter: `refused` requests, and of each of its buckets `fill`; of a pool: `reads_per_request` and `writes_per_request` of drives,
-    /// `fullest_drive` (its groups over the mean), and once it recovers `recovered_objects` (pieces of objects), `lost_objects`,
-    /// `rebuild_progress`, `rebuild_s` and `rebuilt_bytes`; of a write-ahead log: `commits_per_flush`, and `write_amplification` (bytes
-    /// written to the device, per byte of records).
+    /// (drive groups, on average), `passed_through` (mounts in a drive of another group), `back_hitches` (stops of starved drives),
+    /// `relocated` (cartridges moved to other cells), `cleanings`; of a limiter: `refused` requests, and of each of its buckets `fill`; of a
+    /// pool: `reads_per_request` and `writes_per_request` of drives, `fullest_drive` (its groups over the mean), and once it recovers
+    /// `recovered_objects` (pieces of objects), `lost_objects`, `rebuild_progress`, `rebuild_s` and `rebuilt_bytes`; of a write-ahead log:
+    /// `commits_per_flush`, and `write_amplification` (bytes written to the device, per byte of records); of a log-structured merge tree:
+    /// `write_amplification` (per byte put), `stopped` and `slowed_down` (shares of the time in which puts were), `compactions`, and on
+    /// average `level0_tables` and `bytes_to_compact`.
     pub meters: BTreeMap<&'static str, Option<f64>>,
 }
 

@@ -716,6 +716,21 @@ fn stored(name: &str, puts: &[u32], library: &str, migrate: &str) -> (f64, Resul
     (meter(&results, "archive", "to_tape_ms") / 1e3, results)
 }
 
+/// The first load of a new cartridge takes longer, and only that: the files follow one after another, and the cartridge is read again after
+/// a usual load.
+#[test]
+fn a_new_cartridge_is_characterised_once() {
+    let of =
+        |name: &str, first: &str| stored(name, &[1, 1], &format!("groups: [{{drives: 1}}]{first}"), "").0;
+    let (usual, first) = (of("usual-load", ""), of("first-load", ", first_load: 40 min"));
+    near(first - usual, 2400.0 - 60.0, 0.01);
+    // Written, put away and written on: 1200 s later the second file finds the cartridge known.
+    let apart = |first: &str| {
+        stored(&format!("apart{}", first.len()), &[1, 7000], &format!("groups: [{{drives: 1}}]{first}"), "").0
+    };
+    near(apart(", first_load: 40 min") - apart(""), (2400.0 - 60.0) / 2.0, 0.01);
+}
+
 /// A load, and a minute a file: one stream stores four one after another, two streams two each, on tapes of their own.
 #[test]
 fn streams_write_to_tapes_of_their_own() {

@@ -258,8 +258,8 @@ fn an_arm_travels_to_cells_and_back() {
     assert!(problems.contains("the nearest first"), "{problems}");
 }
 
-/// One cell is near. A cartridge that was used once has it, until the other has been used ten times and an hour is over: then an idle arm moves
-/// the first away, and the second gets the near cell, 29 s nearer, for its last two sessions.
+/// One cell is near. A cartridge that was used once has it, until the other has been used ten times and an hour is over. When that one is put
+/// away at 5000 s, far as before, an idle arm moves the first away; at 6000 s it gets the near cell, and its last session begins 29 s sooner.
 #[test]
 fn cartridges_that_have_cooled_down_make_room_near_the_drives() {
     let hot: String = (1..=10).map(|at| format!("{},session,hot,10,\n", at * 200)).collect();
@@ -274,5 +274,31 @@ fn cartridges_that_have_cooled_down_make_room_near_the_drives() {
     };
     let (moved, stayed) = (with(true), with(false));
     assert_eq!(moved.components[0].meters["relocated"], Some(1.0));
-    assert_eq!(totals(&stayed).0 - totals(&moved).0, 2.0 * 29.0);
+    assert_eq!(totals(&stayed).0 - totals(&moved).0, 29.0);
+}
+
+/// Two groups of drives of different generations, each with its cartridges: loads and rewinds are those of the drive, and without
+/// compatibility no elevator brings a cartridge to the wrong one. An LTO-9 drive takes LTO-8 cartridges.
+#[test]
+fn drives_of_two_generations_take_the_cartridges_that_they_know() {
+    let library =
+        "groups: [{drives: 1, device: lto-8}, {drives: 1, device: lto-9}], move: 5 s, pass_through: 20 s";
+    // Two cartridges of LTO-8: the second goes to the free LTO-9 drive. Of LTO-9, the second waits for the first.
+    let of = |silo: u32| format!("0,session,a,100,{silo}\n0,session,b,100,{silo}\n");
+    let passed = run("lto-8", &of(0), library, "");
+    assert_eq!(passed.components[0].meters["passed_through"], Some(1.0));
+    assert_eq!(totals(&passed), ((5.0 + 15.0 + 100.0) + (5.0 + 5.0 + 20.0 + 5.0 + 15.0 + 100.0), 2.0));
+    let waited = run("lto-9", &of(1), library, "");
+    assert_eq!((waited.components[0].meters["passed_through"], totals(&waited).1), (Some(0.0), 2.0));
+    let wrong = try_run("no-drive", &of(0), "groups: [{drives: 1, device: exos-x18}]", "").unwrap_err();
+    assert!(wrong.contains("`exos-x18` is a disk"), "{wrong}");
+}
+
+/// A drive is cleaned before its third mount: a cleaning cartridge is brought, and taken away.
+#[test]
+fn a_drive_is_cleaned_when_it_is_due() {
+    let log: String = (0..5).map(|at| format!("{},session,c{at},100,\n", at * 2000)).collect();
+    let found = run("cleaning", &log, &format!("{ONE}, cleaning: {{mounts: 2, time: 300 s}}"), "");
+    assert_eq!(found.components[0].meters["cleanings"], Some(2.0));
+    assert_eq!(totals(&found), (5.0 * 115.0 + 2.0 * (5.0 + 300.0 + 5.0), 5.0));
 }

@@ -10,9 +10,9 @@ use headrace_work::{Breakdown, Cause, NodeId};
 
 use super::arms::Arms;
 use super::cells::{Cells, Shelves};
+use super::device::Tape;
 use super::recall::{Batch, Recall};
-use super::spec::{DriveGroup, TapeLibrarySpec};
-use super::travel::along;
+use super::spec::{DriveGroup, TapeLibraryPlan, TapeLibrarySpec};
 use crate::core::context::NodeContext;
 
 /// A cartridge, by its number.
@@ -56,6 +56,8 @@ pub(super) struct TapeDrive {
     is_read: bool,
     /// Since when it is unused, or held.
     since: Nanos,
+    /// Number of mounts since it was cleaned.
+    mounts: u32,
     /// Number of times that it was taken: a deferred dismount is dropped if the drive was taken again.
     taken: u64,
 }
@@ -66,6 +68,7 @@ pub(super) struct Drives<'m> {
     library: NodeId,
     pub(super) sim: &'m Sim<'m>,
     pub(super) spec: &'m TapeLibrarySpec,
+    tapes: &'m [Tape],
     pub(super) drives: RefCell<Vec<TapeDrive>>,
     /// The drive that a cartridge is in or on its way to.
     places: RefCell<BTreeMap<Cartridge, usize>>,
@@ -79,6 +82,9 @@ pub(super) struct Drives<'m> {
     cells: Shelves<'m>,
     moving: Locks<'m>,
     queue: WaitList<'m, DriveRequest, usize>,
+    /// Those that wait, by cartridge and ticket; and the ticket of each, by its number.
+    asked: RefCell<BTreeMap<(Cartridge, u64), DriveRequest>>,
+    tickets: RefCell<BTreeMap<u64, u64>>,
     /// The requests that each drive serves next for its cartridge, by their numbers.
     batches: RefCell<Vec<VecDeque<u64>>>,
     requests: Cell<u64>,
@@ -91,6 +97,7 @@ pub(super) struct Drives<'m> {
     pub mounts: Cell<u64>,
     pub passed: Cell<u64>,
     pub relocated: Cell<u64>,
+    pub cleanings: Cell<u64>,
 }
 
 fn drives_of((group, of): (usize, &DriveGroup)) -> impl Iterator<Item = TapeDrive> + use<> {
@@ -108,19 +115,23 @@ fn drives_of((group, of): (usize, &DriveGroup)) -> impl Iterator<Item = TapeDriv
         used_for: None,
         is_read: false,
         since: Nanos::ZERO,
+        mounts: 0,
         taken: 0,
     })
 }
 
 impl<'m> Drives<'m> {
-    pub fn new(context: &'m NodeContext<'m>, spec: &'m TapeLibrarySpec) -> Self {
-        let (library, sim) = (context.id, context.shared.sim);
+    pub fn new(context: &'m NodeContext<'m>, plan: &'m TapeLibraryPlan) -> Self {
+        let (library, sim, spec) = (context.id, context.shared.sim, &plan.spec);
         let drives: Vec<TapeDrive> = spec.groups.iter().enumerate().flat_map(drives_of).collect();
         Self {
             library,
             sim,
             spec,
+            tapes: &plan.tapes,
             batches: RefCell::new(vec![VecDeque::new(); drives.len()]),
+            asked: RefCell::default(),
+            tickets: RefCell::default(),
             requests: Cell::new(0),
             drives: RefCell::new(drives),
             places: RefCell::default(),
@@ -139,6 +150,7 @@ impl<'m> Drives<'m> {
             mounts: Cell::new(0),
             passed: Cell::new(0),
             relocated: Cell::new(0),
+            cleanings: Cell::new(0),
         }
     }
 
@@ -163,6 +175,9 @@ impl<'m> Drives<'m> {
 
     async fn wait(&'m self, wanted: DriveRequest) -> usize {
         self.waiting.borrow_mut()[wanted.home].up(self.sim.now(), 1);
+        let ticket = self.queue.next_ticket();
+        self.tickets.borrow_mut().insert(wanted.number, ticket);
+        self.asked.borrow_mut().insert((wanted.cartridge, ticket), wanted);
         let drive = self.queue.wait(wanted).await;
         self.waiting.borrow_mut()[wanted.home].down(self.sim.now(), 1);
         drive
@@ -186,6 +201,7 @@ impl<'m> Drives<'m> {
         }
         self.dismount(drive, true, breakdown).await;
         let (group, near) = (self.drives.borrow()[drive].group, (Nanos::ZERO, Nanos::ZERO));
+        self.clean_if_due(drive, breakdown).await;
         let cell = self.take_from_cell(wanted).await;
         self.move_cartridge(wanted.home, (cell, Nanos::ZERO), self.spec.prepare, breakdown).await;
         if let Some(pass) = self.spec.pass_through.filter(|_| group != wanted.home) {
@@ -198,8 +214,20 @@ impl<'m> Drives<'m> {
         let state = &mut self.drives.borrow_mut()[drive];
         (state.cartridge, state.home) = (Some(wanted.cartridge), wanted.home);
         (state.position, state.drained) = (0, 0.0);
+        state.mounts += 1;
         self.mounts.set(self.mounts.get() + 1);
         true
+    }
+
+    async fn clean_if_due(&'m self, drive: usize, breakdown: &mut Breakdown) {
+        let TapeDrive { group, mounts, .. } = self.drives.borrow()[drive];
+        let Some(cleaning) = self.spec.cleaning.filter(|cleaning| mounts >= cleaning.mounts) else { return };
+        let near = (Nanos::ZERO, Nanos::ZERO);
+        self.move_cartridge(group, near, Nanos::ZERO, breakdown).await;
+        self.sim.delay(cleaning.time).await;
+        self.move_cartridge(group, near, Nanos::ZERO, breakdown).await;
+        self.drives.borrow_mut()[drive].mounts = 0;
+        self.cleanings.set(self.cleanings.get() + 1);
     }
 
     /// A cartridge leaves its cell, once it is in one. Gives how far from the drives that is.
@@ -279,7 +307,7 @@ impl<'m> Drives<'m> {
     /// Goes to a position on the tape. Gives how long that took.
     pub async fn locate(&'m self, drive: usize, to: u64) -> Nanos {
         let from = self.stand_at(drive, to);
-        let time = self.locate_time(from, to);
+        let time = self.locate_time(drive, from, to);
         self.sim.delay(time).await;
         time
     }
@@ -353,9 +381,8 @@ impl<'m> Drives<'m> {
             self.make_batch(drive, cartridge, None);
         }
         let next = self.batches.borrow_mut()[drive].pop_front();
-        next.is_some_and(|next| {
-            self.queue.offer(|wanted| (wanted.number == next).then(|| self.take(drive, Some(wanted))))
-        })
+        let ticket = next.and_then(|next| self.tickets.borrow().get(&next).copied());
+        ticket.is_some_and(|ticket| self.queue.offer_to(ticket, |wanted| self.take(drive, Some(wanted))))
     }
 
     /// Puts the requests for a cartridge in order, after its mount with the one that had it mounted. Gives whether this one is the first.
@@ -371,15 +398,13 @@ impl<'m> Drives<'m> {
     }
 
     fn make_batch(&self, drive: usize, cartridge: Cartridge, own: Option<DriveRequest>) {
-        let mut requests: Vec<DriveRequest> = own.into_iter().collect();
-        self.queue.any(|wanted| {
-            requests.extend((wanted.cartridge == cartridge).then_some(*wanted));
-            requests.len() >= self.spec.batch as usize
-        });
+        let (asked, most) = (self.asked.borrow(), self.spec.batch as usize);
+        let waiting = asked.range((cartridge, 0)..=(cartridge, u64::MAX)).map(|(_, wanted)| *wanted);
+        let requests: Vec<DriveRequest> = own.into_iter().chain(waiting).take(most).collect();
         let batch = Batch {
             spans: requests.iter().map(|wanted| wanted.span).collect(),
             head: self.drives.borrow()[drive].position,
-            locate: |from, to| self.locate_time(from, to).secs(),
+            locate: |from, to| self.locate_time(drive, from, to).secs(),
         };
         let order = self.spec.recall.order(&batch).into_iter();
         self.batches.borrow_mut()[drive] = order.map(|at| requests[at].number).collect();
@@ -400,7 +425,7 @@ impl<'m> Drives<'m> {
     async fn dismount(&'m self, drive: usize, is_urgent: bool, breakdown: &mut Breakdown) {
         let TapeDrive { cartridge, position, group, home, .. } = self.drives.borrow()[drive];
         let Some(cartridge) = cartridge else { return };
-        self.sim.delay(self.spec.rewind.time(self.along(position)) + self.spec.unload).await;
+        self.sim.delay(self.tapes[group].unload_time(&self.tapes[home], position)).await;
         let (near, cell) = (Nanos::ZERO, self.cells.put(home, cartridge, is_urgent, self.sim.now()));
         let to = if group == home { cell } else { near };
         self.move_cartridge(group, (near, to), near, breakdown).await;
@@ -412,10 +437,14 @@ impl<'m> Drives<'m> {
             self.sim.spawn(self.bring_home(home, cell));
         }
         // A request that came for it meanwhile waited for this drive, and may have another.
-        self.queue.offer(|wanted| {
-            let drive = (wanted.cartridge == cartridge).then(|| self.drive_for(wanted))??;
-            Some(self.take(drive, Some(wanted)))
-        });
+        let found = self
+            .asked
+            .borrow()
+            .range((cartridge, 0)..=(cartridge, u64::MAX))
+            .find_map(|((_, ticket), wanted)| Some((*ticket, self.drive_for(wanted)?)));
+        if let Some((ticket, drive)) = found {
+            self.queue.offer_to(ticket, |wanted| self.take(drive, Some(wanted)));
+        }
     }
 
     async fn bring_home(&'m self, home: usize, cell: Nanos) {
@@ -423,17 +452,10 @@ impl<'m> Drives<'m> {
         self.arms.carry(home, (Nanos::ZERO, cell), Nanos::ZERO).await;
     }
 
-    /// Returns the position of a byte along the tape, as a share of its length.
-    fn along(&self, position: u64) -> f64 {
-        along(self.share(position), self.spec.wraps)
-    }
-
-    fn locate_time(&self, from: u64, to: u64) -> Nanos {
-        self.spec.locate.time(self.share(from), self.share(to), self.spec.wraps)
-    }
-
-    fn share(&self, position: u64) -> f64 {
-        position as f64 / self.spec.cartridge.0 as f64
+    /// Returns the time to locate on the cartridge of a drive.
+    fn locate_time(&self, drive: usize, from: u64, to: u64) -> Nanos {
+        let (group, home) = self.groups(drive);
+        self.tapes[group].locate_time(&self.tapes[home], from, to)
     }
 
     /// The drive that a request can have now: the one that has its cartridge, else one of the cartridge's own group, else one of another:
@@ -459,12 +481,19 @@ impl<'m> Drives<'m> {
     }
 
     fn suits(&self, wanted: &DriveRequest, drive: &TapeDrive) -> bool {
-        let is_near = drive.group == wanted.home || self.spec.pass_through.is_some();
-        is_near && if wanted.cause == Cause::Migration { drive.writes } else { drive.reads }
+        let to_write = wanted.cause == Cause::Migration;
+        let takes = || self.tapes[drive.group].takes(&self.tapes[wanted.home], to_write);
+        let is_near = drive.group == wanted.home || self.spec.pass_through.is_some() && takes();
+        is_near && if to_write { drive.writes } else { drive.reads }
     }
 
     fn take(&self, drive: usize, wanted: Option<&DriveRequest>) -> usize {
         let used_for = wanted.map(|wanted| wanted.cartridge);
+        if let Some(wanted) = wanted
+            && let Some(ticket) = self.tickets.borrow_mut().remove(&wanted.number)
+        {
+            self.asked.borrow_mut().remove(&(wanted.cartridge, ticket));
+        }
         if let Some(cartridge) = used_for {
             self.places.borrow_mut().insert(cartridge, drive);
         }
@@ -508,8 +537,10 @@ impl<'m> Drives<'m> {
         (groups, cartridges.into_values().max().unwrap_or_default())
     }
 
-    pub fn group(&self, drive: usize) -> usize {
-        self.drives.borrow()[drive].group
+    /// Returns the group of a drive, and that of the cartridge in it.
+    pub fn groups(&self, drive: usize) -> (usize, usize) {
+        let TapeDrive { group, home, .. } = self.drives.borrow()[drive];
+        (group, home)
     }
 
     pub fn number(&self) -> u64 {

@@ -103,6 +103,9 @@ impl<'m> Component<'m> for TapeLibrary<'m> {
         if self.spec.cells.as_ref().is_some_and(Cells::relocates) {
             put("relocated", Meter::Count(self.drives.relocated.get()));
         }
+        if self.spec.cleaning.is_some() {
+            put("cleanings", Meter::Count(self.drives.cleanings.get()));
+        }
         put("back_hitches", Meter::Count(self.back_hitches.get()));
     }
 }

@@ -2,6 +2,7 @@
 
 mod arms;
 mod cells;
+mod device;
 mod drives;
 mod faults;
 mod load;
@@ -15,7 +16,7 @@ mod streaming;
 mod travel;
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use headrace_kernel::{LinkId, RngStream, subkey};
 use headrace_stats::Gauge;
@@ -33,18 +34,19 @@ use drives::{DriveRequest, Drives};
 use spec::UNLIMITED;
 
 pub use cells::{Cells, StorageModule};
+pub use device::{Tape, TapeDriveNumbers, TapeDriveRef};
 pub(crate) use drives::Cartridge;
 pub use load::{Branch, LoadTime};
 pub use locate::{Locate, Serpentine};
 pub use placement::{Placement, heat::ByHeat};
 pub use recall::Recall;
-pub use spec::{DriveGroup, TapeLibrarySpec};
+pub use spec::{Cleaning, DriveGroup, TapeLibraryPlan, TapeLibrarySpec};
 pub use streaming::Streaming;
 pub use travel::{MoveTime, Travel};
 
-impl Theory for TapeLibrarySpec {
+impl Theory for TapeLibraryPlan {
     fn features(&self) -> Features {
-        let all = |of: fn(&DriveGroup) -> u32| self.groups.iter().map(of).sum();
+        let all = |of: fn(&DriveGroup) -> u32| self.spec.groups.iter().map(of).sum();
         let pieces = vec![("drive", all(|group| group.drives)), ("arm", all(|group| group.arms))];
         Features { pieces, ..Features::default() }
     }
@@ -58,6 +60,7 @@ impl Theory for TapeLibrarySpec {
 pub struct TapeLibrary<'m> {
     context: &'m NodeContext<'m>,
     spec: &'m TapeLibrarySpec,
+    tapes: &'m [Tape],
     drives: Box<Drives<'m>>,
     /// Links shared by the drives of each group.
     links: Vec<LinkId>,
@@ -75,6 +78,8 @@ pub struct TapeLibrary<'m> {
     /// The cartridges that streams fill, and how much is on each; the number of the next; and those that do not go on with the next number.
     filling: RefCell<Vec<(Cartridge, u64)>>,
     unused: Cell<Cartridge>,
+    /// Cartridges that no drive has had.
+    new: RefCell<BTreeSet<Cartridge>>,
     next: RefCell<BTreeMap<Cartridge, Cartridge>>,
     /// The cartridges that a log names, and the silo of each where that is known.
     known: RefCell<FileTable>,
@@ -109,16 +114,17 @@ impl Drop for Mounted<'_> {
     }
 }
 
-impl Plan for TapeLibrarySpec {
+impl Plan for TapeLibraryPlan {
     type Component<'m> = TapeLibrary<'m>;
 
     fn build<'m>(&'m self, context: &'m NodeContext<'m>, _: &'m [Edge<'m>]) -> TapeLibrary<'m> {
         let link = |group: &DriveGroup| context.shared.fluid.link(group.rate.unwrap_or(UNLIMITED));
         TapeLibrary {
             context,
-            spec: self,
+            spec: &self.spec,
+            tapes: &self.tapes,
             drives: Box::new(Drives::new(context, self)),
-            links: self.groups.iter().map(link).collect(),
+            links: self.spec.groups.iter().map(link).collect(),
             silos: context.stream("silos"),
             spots: context.stream("spots"),
             loads: context.stream("loads"),
@@ -129,7 +135,8 @@ impl Plan for TapeLibrarySpec {
             read: Cell::new(0),
             written: Cell::new(0),
             filling: RefCell::default(),
-            unused: Cell::new(self.cartridges),
+            unused: Cell::new(self.spec.cartridges),
+            new: RefCell::default(),
             next: RefCell::default(),
             known: RefCell::default(),
             known_silos: RefCell::default(),
@@ -142,12 +149,12 @@ impl<'m> TapeLibrary<'m> {
     pub(crate) fn spot_of(&self, file: u64, place: Option<TapePlace>) -> TapePosition {
         let mut draws = self.spots.of(file);
         let cartridge = (draws.uniform() * f64::from(self.spec.cartridges)) as u32;
-        let offset = (draws.uniform() * self.spec.cartridge.0 as f64) as u64;
-        let random = TapePosition { cartridge: cartridge.min(self.spec.cartridges - 1), offset };
-        place.map_or(random, |place| TapePosition {
-            cartridge: self.known_cartridge(place.cartridge, None),
-            offset: place.position.unwrap_or(offset),
-        })
+        let cartridge = match place {
+            Some(place) => self.known_cartridge(place.cartridge, None),
+            None => cartridge.min(self.spec.cartridges - 1),
+        };
+        let random = (draws.uniform() * self.capacity(cartridge) as f64) as u64;
+        TapePosition { cartridge, offset: place.and_then(|place| place.position).unwrap_or(random) }
     }
 
     /// The parts of a file on its cartridges: where each begins, and how many bytes.
@@ -156,8 +163,9 @@ impl<'m> TapeLibrary<'m> {
         spot: TapePosition,
         bytes: u64,
     ) -> impl Iterator<Item = (TapePosition, u64)> + use<'_, 'm> {
-        let (each, mut at, mut left) = (self.spec.cartridge.0, spot, bytes);
+        let (mut at, mut left) = (spot, bytes);
         std::iter::from_fn(move || {
+            let each = self.capacity(at.cartridge);
             let here = left.min(each - at.offset.min(each - 1));
             let part = (left > 0).then_some((at, here))?;
             left -= here;
@@ -170,17 +178,21 @@ impl<'m> TapeLibrary<'m> {
     /// Returns the position of the next bytes that a stream writes, and the number of them that fit there.
     pub(crate) fn next_part(&self, stream: usize, bytes: u64) -> (TapePosition, u64) {
         let mut filling = self.filling.borrow_mut();
-        let fresh = || (self.unused.replace(self.unused.get() + 1), 0);
+        let fresh = || {
+            let cartridge = self.unused.replace(self.unused.get() + 1);
+            self.new.borrow_mut().insert(cartridge);
+            (cartridge, 0)
+        };
         while filling.len() <= stream {
             filling.push(fresh());
         }
         let (before, at) = (filling[stream].0, &mut filling[stream]);
-        if at.1 == self.spec.cartridge.0 {
+        if at.1 == self.capacity(before) {
             *at = fresh();
             self.next.borrow_mut().extend((at.0 != before + 1).then_some((before, at.0)));
         }
         let (cartridge, offset) = *at;
-        let here = bytes.min(self.spec.cartridge.0 - offset);
+        let here = bytes.min(self.capacity(cartridge) - offset);
         at.1 += here;
         (TapePosition { cartridge, offset }, here)
     }
@@ -211,6 +223,13 @@ impl<'m> TapeLibrary<'m> {
             .and_then(|number| self.known_silos.borrow().get(number as usize).copied());
         let random = || self.silos.of(u64::from(cartridge)).uniform() * f64::from(self.spec.all_silos());
         known.flatten().unwrap_or_else(|| random() as u32)
+    }
+
+    fn capacity(&self, cartridge: Cartridge) -> u64 {
+        match self.tapes {
+            [tape] => tape.capacity,
+            tapes => tapes[self.group_of(cartridge)].capacity,
+        }
     }
 
     fn group_of(&self, cartridge: Cartridge) -> usize {
@@ -247,7 +266,9 @@ impl<'m> TapeLibrary<'m> {
         breakdown: &mut Breakdown,
     ) -> Mounted<'m> {
         let (sim, cause, home) = (self.context.shared.sim, request.cause, self.group_of(cartridge));
-        let load = self.spec.load.draw(&mut self.loads.of(subkey(request.key, u64::from(cartridge))));
+        let (tape, is_new) = (&self.tapes[home], self.new.borrow_mut().remove(&cartridge));
+        let usual = || tape.load.draw(&mut self.loads.of(subkey(request.key, u64::from(cartridge))));
+        let load = tape.first_load.filter(|_| is_new).unwrap_or_else(usual);
         let (number, since) = (self.drives.next_number(), sim.now());
         let wanted = DriveRequest { cartridge, home, cause, load, span, number, since };
         let mut accesses = 1;
@@ -271,15 +292,17 @@ impl<'m> TapeLibrary<'m> {
         let cartridge = self.known_cartridge(file, drive.silo);
         let mounted = self.ready(cartridge, (0, 0), request, breakdown).await;
         self.context.shared.sim.delay(drive.time).await;
-        let end = self.spots.of(request.key).uniform() * self.spec.cartridge.0 as f64;
+        let end = self.spots.of(request.key).uniform() * self.capacity(cartridge) as f64;
         self.drives.stand_at(mounted.drive, end as u64);
         breakdown.served(self.context.id, self.context.shared.sim.now());
     }
 
     /// Returns the link shared by the drives of a group, and the maximum rate of one drive in bytes/s.
     pub(crate) fn link(&self, mounted: &Mounted) -> (LinkId, f64) {
-        let most = self.spec.drive_rate.map_or(f64::INFINITY, BytesPerSecond::get);
-        (self.links[self.drives.group(mounted.drive)], most)
+        let (group, home) = self.drives.groups(mounted.drive);
+        // A drive of a later generation reads a cartridge as fast as that allows.
+        let rate = |group: usize| self.tapes[group].rate.map_or(f64::INFINITY, BytesPerSecond::get);
+        (self.links[group], rate(group).min(rate(home)))
     }
 
     /// Data came from a drive or to it in `time`: waits for what its back-hitches add.

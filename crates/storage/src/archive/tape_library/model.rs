@@ -2,8 +2,9 @@
 
 use headrace_analytic::Distribution;
 
+use super::device::Tape;
 use super::recall::Recall;
-use super::spec::TapeLibrarySpec;
+use super::spec::{TapeLibraryPlan, TapeLibrarySpec};
 use crate::core::graph::View;
 use crate::core::theory::{Demand, Load, QueueOrder, ServiceKind, Sessions};
 
@@ -23,12 +24,19 @@ struct DrivePool {
 }
 
 /// Returns the demand of one session on the library.
-pub(super) fn demands(spec: &TapeLibrarySpec, view: View, load: &Load) -> Result<Vec<Demand>, String> {
+pub(super) fn demands(plan: &TapeLibraryPlan, view: View, load: &Load) -> Result<Vec<Demand>, String> {
+    let (spec, tape) = (&plan.spec, &plan.tapes[0]);
     let Some(sessions) = &load.sessions else {
         return Err(format!("sessions of cartridges come to `{}`: an archive has no formula", view.path()));
     };
     if spec.accumulate.0 > 0 {
         return Err(format!("a request is served at once: those of `{}` accumulate", view.path()));
+    }
+    if plan.tapes.iter().any(|other| other != tape) {
+        return Err(format!("drives and cartridges are of one kind: those of `{}` differ", view.path()));
+    }
+    if spec.cleaning.is_some() {
+        return Err(format!("drives of `{}` are cleaned between mounts", view.path()));
     }
     if spec.cells.is_some() || spec.prepare.0 > 0 {
         return Err(format!(
@@ -38,7 +46,7 @@ pub(super) fn demands(spec: &TapeLibrarySpec, view: View, load: &Load) -> Result
     }
     let stations = stations(spec, sessions);
     let used = stations.iter().filter(|station| station.share > 0.0);
-    Ok(used.flat_map(|station| of_station(spec, view, station)).collect())
+    Ok(used.flat_map(|station| of_station((spec, tape), view, station)).collect())
 }
 
 /// Each group on its own, or all together where cartridges pass between them.
@@ -87,11 +95,11 @@ fn of_sessions(spec: &TapeLibrarySpec, sessions: &Sessions, share: impl Fn(Optio
     }
 }
 
-fn of_station(spec: &TapeLibrarySpec, view: View, station: &DrivePool) -> Vec<Demand> {
+fn of_station((spec, tape): (&TapeLibrarySpec, &Tape), view: View, station: &DrivePool) -> Vec<Demand> {
     let DrivePool { of, share, mounts, .. } = station;
     let queue = |servers| ServiceKind::Queue { servers, order: QueueOrder::FirstCome };
-    let mount_ms = spec.robot_move.ms() + spec.load.mean_ms();
-    let away_ms = spec.rewind.time(0.5).ms() + spec.unload.ms() + spec.robot_move.ms();
+    let mount_ms = spec.robot_move.ms() + tape.load.mean_ms();
+    let away_ms = tape.rewind.time(0.5).ms() + tape.unload.ms() + spec.robot_move.ms();
     let fixed = |ms: f64| {
         Demand::one(view.id(), ServiceKind::Delay, Distribution::Fixed(ms)).times(share * mounts, 1.0)
     };

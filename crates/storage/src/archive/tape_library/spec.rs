@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cells::Cells;
+use super::device::{Tape, TapeDriveField, TapeDriveRef};
 use super::load::LoadTime;
 use super::locate::Locate;
 use super::recall::Recall;
@@ -21,37 +22,48 @@ pub struct TapeLibrarySpec {
     /// The groups of drives.
     #[schemars(length(min = 1))]
     pub groups: Vec<DriveGroup>,
-    /// Capacity of a cartridge. Files are appended; one that does not fit continues on the next cartridge.
-    pub cartridge: Bytes,
+    /// Tape drive of the catalogue, which sets `cartridge`, `drive_rate`, `load`, `first_load`, `locate`, `rewind`, `wraps` and `unload`
+    /// as far as they are not given. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<TapeDriveField>")]
+    pub device: Option<TapeDriveRef>,
+    /// Capacity of a cartridge. Files are appended; one that does not fit continues on the next cartridge. Default: that of `device`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cartridge: Option<Bytes>,
     /// Number of cartridges that hold files older than the log. Each such file is at a random position of a
     /// random cartridge.
     #[serde(default = "thousand")]
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub cartridges: u32,
-    /// Maximum rate of one drive. Default: the rate of its group.
+    /// Maximum rate of one drive. Default: that of `device`, or the rate of its group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drive_rate: Option<BytesPerSecond>,
     /// Time from insertion of a cartridge until the drive is ready: constant, or drawn from a distribution that was fitted to a
-    /// log.
-    #[serde(default)]
-    pub load: LoadTime,
-    /// Locate time from one end of the tape to the other, measured times by distance, or a fit that knows wraps and bands.
-    #[serde(default)]
-    pub locate: Locate,
-    /// Rewind time from the far end of the tape, or measured times by distance.
-    #[serde(default)]
-    pub rewind: Travel,
+    /// log. Default: that of `device`, or none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<LoadTime>,
+    /// Time of the first load of a new cartridge: LTO-9 drives characterise it for 40 minutes on average. Default: that of `device`, or as
+    /// any load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_load: Option<Nanos>,
+    /// Locate time from one end of the tape to the other, measured times by distance, or a fit that knows wraps and bands. Default: that
+    /// of `device`, or none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub locate: Option<Locate>,
+    /// Rewind time from the far end of the tape, or measured times by distance. Default: that of `device`, or none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rewind: Option<Travel>,
     /// Number of wraps: passes from one end of the tape to the other by which a serpentine tape is filled, 208 for LTO-8. Data
-    /// half-way through the capacity then lies anywhere along the tape. Default: one, a linear tape.
-    #[serde(default = "one")]
+    /// half-way through the capacity then lies anywhere along the tape. Default: that of `device`, or one, a linear tape.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100_000))]
-    pub wraps: u32,
+    pub wraps: Option<u32>,
     /// Back-hitches of a drive that is starved. Default: none; the tape moves at any rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub streaming: Option<Streaming>,
-    /// Time from rewound until the robot can remove the cartridge.
-    #[serde(default)]
-    pub unload: Nanos,
+    /// Time from rewound until the robot can remove the cartridge. Default: that of `device`, or none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unload: Option<Nanos>,
     /// Robot time to move a cartridge to or from a drive.
     #[serde(default, rename = "move")]
     pub robot_move: Nanos,
@@ -70,6 +82,9 @@ pub struct TapeLibrarySpec {
     /// needs the drive. Default: dismounted at once.
     #[serde(default)]
     pub hold: Nanos,
+    /// Cleaning of drives. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cleaning: Option<Cleaning>,
     /// Order of recalls when a drive becomes free.
     #[serde(default)]
     pub recall: Recall,
@@ -92,13 +107,29 @@ pub struct TapeLibrarySpec {
     pub pass_through: Option<Nanos>,
 }
 
-/// Drives that share one path.
+/// Cleaning of drives: before its next mount, an arm brings a drive that is due a cleaning cartridge, and takes it away afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Cleaning {
+    /// Number of mounts after which a drive is cleaned. The simulator of ECMWF's library has 123, a median of its log.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub mounts: u32,
+    /// Time of a cleaning; 340 s there.
+    pub time: Nanos,
+}
+
+/// Drives that share one path.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DriveGroup {
     /// Number of drives.
     #[schemars(range(min = 1, max = 100_000))]
     pub drives: u32,
+    /// Tape drive of the catalogue, where this group has others than the library: its numbers are those of the drives and of the cartridges
+    /// in their silos. A cartridge goes to drives of another group only if they read its format, or write it. Default: the library's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<TapeDriveField>")]
+    pub device: Option<TapeDriveRef>,
     /// Number of these reserved for reading. Some drive must be left to write the cartridges of each group.
     #[serde(default)]
     pub for_reads: u32,
@@ -135,20 +166,20 @@ const fn list() -> u32 {
 }
 
 impl Spec for TapeLibrarySpec {
-    type Plan = Self;
+    type Plan = TapeLibraryPlan;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Resolved<Self>> {
+    fn lower(&self, at: &mut Lowering) -> Option<Resolved<TapeLibraryPlan>> {
         let rates = self.groups.iter().map(|group| group.rate).chain([self.drive_rate]).flatten();
         if rates.into_iter().any(|rate| rate.get() <= 0.0) {
             return at.refuse("groups", "the rate of a group of drives must be above zero", None);
         }
-        if self.cartridge.0 == 0 {
+        if self.cartridge.is_some_and(|cartridge| cartridge.0 == 0) {
             return at.refuse("cartridge", "the capacity of a cartridge must be above zero", None);
         }
         let fields = [
-            ("load", self.load.problem()),
-            ("locate", self.locate.problem()),
-            ("rewind", self.rewind.problem()),
+            ("load", self.load.as_ref().and_then(LoadTime::problem)),
+            ("locate", self.locate.as_ref().and_then(Locate::problem)),
+            ("rewind", self.rewind.as_ref().and_then(Travel::problem)),
             ("cells", self.cells.as_ref().and_then(Cells::problem)),
         ];
         if let Some((field, problem)) =
@@ -184,8 +215,19 @@ impl Spec for TapeLibrarySpec {
             let help = "leave a drive that does both, reserve fewer, or set `pass_through`";
             return at.refuse("groups", problem, Some(help));
         }
-        Some(Resolved { plan: self.clone(), uses: Vec::new(), capacity: Bytes(0) })
+        let tapes = self.groups.iter().map(|group| Tape::of(self, group, at)).collect::<Option<_>>()?;
+        let plan = TapeLibraryPlan { spec: self.clone(), tapes };
+        Some(Resolved { plan, uses: Vec::new(), capacity: Bytes(0) })
     }
+}
+
+/// A library whose drives and cartridges are known.
+#[derive(Clone, Debug)]
+pub struct TapeLibraryPlan {
+    /// What the document says.
+    pub spec: TapeLibrarySpec,
+    /// The drives and cartridges of each group.
+    pub tapes: Vec<Tape>,
 }
 
 impl TapeLibrarySpec {
