@@ -80,7 +80,8 @@ fn tickets_find_who_waits_in_the_middle() {
     for key in 1..=100 {
         s.spawn(async move {
             assert_eq!(list.next_ticket(), key);
-            got_ref.borrow_mut().push((list.wait(key).await, key));
+            let gift = list.wait(key).await;
+            got_ref.borrow_mut().push((gift, key));
         });
     }
     s.spawn(async move {
