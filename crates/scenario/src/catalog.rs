@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use headrace_storage::disk::{DiskNumbers, VariedDevice};
 use headrace_storage::archive::tape_library::TapeDriveNumbers;
+use headrace_storage::disk::{DiskNumbers, VariedDevice};
 use headrace_storage::limiter::VolumeNumbers;
 use headrace_storage::ssd::SsdNumbers;
 use schemars::JsonSchema;

@@ -39,8 +39,8 @@ pub fn sound<D: Device>(device: D, file: &str) -> Result<D, Problems> {
 
 #[cfg(test)]
 mod tests {
-    use headrace_storage::disk::DiskNumbers;
     use headrace_storage::archive::tape_library::TapeDriveNumbers;
+    use headrace_storage::disk::DiskNumbers;
     use headrace_storage::limiter::VolumeNumbers;
     use headrace_storage::ssd::SsdNumbers;
 
