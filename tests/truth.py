@@ -107,10 +107,9 @@ def headroom(number: int) -> Verdict | None:
     below, above = (backlog(at_load(document, at * factor, number + 1)) for factor in (1 - slack, 1 + slack))
     if below is None or above is None:
         return None
-    if bottleneck["at_least"]:
-        return "at least", "right" if below < BACKLOG else "too high"
-    verdict = "right" if below < BACKLOG < above else "too high" if below >= BACKLOG else "too low"
-    return ("estimate" if marked else "unmarked"), f"{verdict}"
+    kind = "at least" if bottleneck["at_least"] else "estimate" if marked else "unmarked"
+    enough = above > BACKLOG or bottleneck["at_least"]
+    return kind, "too high" if below >= BACKLOG else "right" if enough else "too low"
 
 
 def plain(number: int) -> Json | None:

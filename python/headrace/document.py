@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BetweenHosts", "BitmapSpec", "BoundedParetoSpec", "Branch", "BufferNumbers", "ByteColumn", "BytesLimit", "CacheSpec", "CheckpointSpec", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "EmpiricalSpec", "Engine", "Excess", "FailsSpec", "Failures", "FaultSpec", "Fetch", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "FlushSpec", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "HyperexponentialSpec", "Interface", "InterfaceSpec", "Interpolation", "LayoutSpec", "Level", "Limits", "Linked", "LoadTime", "Locate", "LognormalSpec", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "MountRule", "MoveTime", "OpSpec", "OperationsLimit", "Order", "Paths", "PatternSpec", "Placement", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "RateFrom", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplacementSpec", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScsiPreset", "SeekTimes", "Serpentine", "Share", "ShareNumbers", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Spares", "SsdField", "SsdNumbers", "Stalls", "StepSpec", "StreamSpec", "Streaming", "SuspendNumbers", "Target", "TimeColumn", "TimeShare", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "TraceFormat", "TrackOrder", "Travel", "Unseen", "VariedDevice", "VariedSsd", "VariedVolume", "VaryingSpec", "Via", "VolumeField", "VolumeNumbers", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
+__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BetweenHosts", "BitmapSpec", "BoundedParetoSpec", "Branch", "BufferNumbers", "ByHeat", "ByteColumn", "BytesLimit", "CacheSpec", "Cells", "CheckpointSpec", "Cleaning", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CsvColumns", "DebtSpec", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "Domain", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "EmpiricalSpec", "Engine", "ErasureSpec", "Excess", "FailsSpec", "Failures", "FaultSpec", "Fetch", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "FlushSpec", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "HyperexponentialSpec", "Interface", "InterfaceSpec", "Interpolation", "LayoutSpec", "Level", "Level0Spec", "Limits", "Linked", "LoadTime", "Locate", "LognormalSpec", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "MountRule", "MoveTime", "OpSpec", "OperationsLimit", "Order", "Paths", "PatternSpec", "Placement", "Placement2", "Placement3", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "RateFrom", "ReadAhead", "ReadFrom", "ReadReplica", "RebuildSpec", "Recall", "ReconnectedWrite", "RecoverySpec", "Region", "ReplacementSpec", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScsiPreset", "SeekTimes", "Serpentine", "Share", "ShareNumbers", "SizeSpec", "SlipsSkew", "SmallWrites", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Spares", "SsdField", "SsdNumbers", "Stalls", "StepSpec", "StorageModule", "StreamSpec", "Streaming", "StripeAccess", "SuspendNumbers", "TapeDriveField", "TapeDriveNumbers", "Target", "TimeColumn", "TimeShare", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "TraceFormat", "TrackOrder", "Travel", "Unseen", "VariedDevice", "VariedSsd", "VariedVolume", "VaryingSpec", "Via", "VolumeField", "VolumeNumbers", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, its load, and the length of the simulation."""
@@ -199,8 +199,10 @@ class ComponentSpecShares(TypedDict):
     """Shares of a component among those who ask it."""
 
     type: Literal['shares']
-    to: str
-    """Component that requests go on to."""
+    to: NotRequired[str | None]
+    """Component of `system` that requests go on to. Give this or `of`."""
+    of: NotRequired[Copies | None]
+    """Component that requests go on to, a part: copies of these shares, such as the drives of a pool, have one each."""
     depth: int
     """Number of requests that are there at once; the others wait here for their turn."""
     unit: NotRequired[str | None]
@@ -237,6 +239,80 @@ class ComponentSpecWriteAheadLog(TypedDict):
     """Time for which the first commit of a group waits for others: PostgreSQL's `commit_delay`, MySQL's `binlog_group_commit_sync_delay`. Default: 0; a group is what came during the flush before."""
     most: NotRequired[int | None]
     """Maximum number of commits in a group, which then waits no longer; 1 makes each stable by itself. Default: no limit."""
+
+class ComponentSpecLsmTree(TypedDict):
+    """A store of keys and values as a log-structured merge tree."""
+
+    type: Literal['lsm_tree']
+    to: str
+    """Component that holds the tables. It needs room for all levels, and for as much again as `keys`."""
+    at: NotRequired[str]
+    """First byte of the tables there. Default: 0."""
+    log: NotRequired[str | None]
+    """Component to which each put is written first, such as a `write_ahead_log`. Default: puts are not logged, and a flush waits until all memtables are tables."""
+    keys: str
+    """Size of all keys and values."""
+    written: NotRequired[str | float]
+    """Share of them that is stored when the run begins, in levels as large as they may be. Default: all."""
+    memtable: NotRequired[str]
+    """Size of a memtable: RocksDB's `write_buffer_size`. Default: 64 MiB."""
+    memtables: NotRequired[int]
+    """Number of memtables, the one that is written to included; puts stop when all are full: `max_write_buffer_number`. Default: 2."""
+    table: NotRequired[str]
+    """Size of a table: `target_file_size_base`. Default: 64 MiB."""
+    level1: NotRequired[str]
+    """Size of level 1: `max_bytes_for_level_base`. Levels are as large as the next one divided by `fan_out`, down to one that is no larger than this: `level_compaction_dynamic_level_bytes`. Default: 256 MiB."""
+    fan_out: NotRequired[int]
+    """How many times as large as the level before a level is: `max_bytes_for_level_multiplier`. Default: 10."""
+    level0: NotRequired[Level0Spec]
+    """Numbers of tables in level 0 that matter."""
+    debt: NotRequired[DebtSpec]
+    """Bytes that compactions have yet to move."""
+    slow_rate: NotRequired[str]
+    """Rate of all puts together while they are slowed down: `delayed_write_rate`. Default: 16 MiB/s."""
+    compactions: NotRequired[int]
+    """Number of compactions at once: `max_background_jobs`, less one for flushes. Default: 1."""
+    merge_rate: NotRequired[str | None]
+    """Processor's rate of one compaction, in bytes read. Default: no limit; it takes as long as its reads and writes."""
+    request: NotRequired[str]
+    """Size of reads and writes of compactions and flushes: `compaction_readahead_size`. Default: 2 MiB."""
+    block: NotRequired[str]
+    """Size of blocks, the unit of gets. Default: 4 KiB."""
+
+class ComponentSpecPool(TypedDict):
+    """Drives in servers that act as one volume, in placement groups."""
+
+    type: Literal['pool']
+    of: Copies
+    """Drives: a part, of which each server has copies, or `servers` × `drives` components of `system`, server by server."""
+    servers: int
+    """Number of servers."""
+    drives: int
+    """Number of drives of each server. They are numbered through: `pool/nvme[8]` is the first of the second server of eight drives each."""
+    racks: NotRequired[int]
+    """Number of racks, over which servers are shared out in order. Default: one."""
+    server: NotRequired[Copies | None]
+    """Server: a part of `type: server`, or one component for each server. Its core time is taken by each request at the primary and by each piece where its drive is: `submit` when it comes, `complete` when its answer goes. Default: no core time."""
+    link: NotRequired[Copies | None]
+    """Link of a server to the network: a part of `type: link`, or one component for each server. Data that comes in crosses it as writes, data that goes out as reads, one message after another and stored at the end of each link. Default: no time on a network."""
+    replicas: NotRequired[int | None]
+    """Number of replicas. Give this or `erasure`."""
+    erasure: NotRequired[ErasureSpec | None]
+    """Erasure code. Give this or `replicas`."""
+    domain: NotRequired[Domain]
+    """Failure domain: no two pieces of a group share one."""
+    groups: int
+    """Number of placement groups."""
+    size: str
+    """Size of the pool's data, without redundancy. It is rounded down to as many objects in each group."""
+    object: NotRequired[str | None]
+    """Size of an object; neighbouring objects belong to different groups. Default: 4 MiB, with an erasure code in whole stripes."""
+    placement: NotRequired[Placement]
+    """Choice of the drives of a group."""
+    read_from: NotRequired[ReadReplica]
+    """Replica that reads are served from."""
+    recovery: NotRequired[RecoverySpec]
+    """Recovery of lost pieces."""
 
 class ComponentSpecLink(TypedDict):
     """A link that carries one transfer at a time."""
@@ -421,28 +497,40 @@ class ComponentSpecTapeLibrary(TypedDict):
     type: Literal['tape_library']
     groups: list[DriveGroup]
     """The groups of drives."""
-    cartridge: str
-    """Capacity of a cartridge. Files are appended; one that does not fit continues on the next cartridge."""
+    device: NotRequired[TapeDriveField | None]
+    """Tape drive of the catalogue, which sets `cartridge`, `drive_rate`, `load`, `first_load`, `locate`, `rewind`, `wraps` and `unload` as far as they are not given. Default: none."""
+    cartridge: NotRequired[str | None]
+    """Capacity of a cartridge. Files are appended; one that does not fit continues on the next cartridge. Default: that of `device`."""
     cartridges: NotRequired[int]
     """Number of cartridges that hold files older than the log. Each such file is at a random position of a random cartridge."""
     drive_rate: NotRequired[str | None]
-    """Maximum rate of one drive. Default: the rate of its group."""
-    load: NotRequired[LoadTime]
-    """Time from insertion of a cartridge until the drive is ready: constant, or drawn from a distribution that was fitted to a log."""
-    locate: NotRequired[Locate]
-    """Locate time from one end of the tape to the other, measured times by distance, or a fit that knows wraps and bands."""
-    rewind: NotRequired[Travel]
-    """Rewind time from the far end of the tape, or measured times by distance."""
-    wraps: NotRequired[int]
-    """Number of wraps: passes from one end of the tape to the other by which a serpentine tape is filled, 208 for LTO-8. Data half-way through the capacity then lies anywhere along the tape. Default: one, a linear tape."""
+    """Maximum rate of one drive. Default: that of `device`, or the rate of its group."""
+    load: NotRequired[LoadTime | None]
+    """Time from insertion of a cartridge until the drive is ready: constant, or drawn from a distribution that was fitted to a log. Default: that of `device`, or none."""
+    first_load: NotRequired[str | None]
+    """Time of the first load of a new cartridge: LTO-9 drives characterise it for 40 minutes on average. Default: that of `device`, or as any load."""
+    locate: NotRequired[Locate | None]
+    """Locate time from one end of the tape to the other, measured times by distance, or a fit that knows wraps and bands. Default: that of `device`, or none."""
+    rewind: NotRequired[Travel | None]
+    """Rewind time from the far end of the tape, or measured times by distance. Default: that of `device`, or none."""
+    wraps: NotRequired[int | None]
+    """Number of wraps: passes from one end of the tape to the other by which a serpentine tape is filled, 208 for LTO-8. Data half-way through the capacity then lies anywhere along the tape. Default: that of `device`, or one, a linear tape."""
     streaming: NotRequired[Streaming | None]
     """Back-hitches of a drive that is starved. Default: none; the tape moves at any rate."""
-    unload: NotRequired[str]
-    """Time from rewound until the robot can remove the cartridge."""
+    unload: NotRequired[str | None]
+    """Time from rewound until the robot can remove the cartridge. Default: that of `device`, or none."""
     move: NotRequired[str]
     """Robot time to move a cartridge to or from a drive."""
+    prepare: NotRequired[str]
+    """Time that the library's software takes before an arm brings a cartridge to a drive. The arm is reserved meanwhile."""
+    cells: NotRequired[Cells | None]
+    """Cells of the cartridges, which arms travel to beside `move`. Default: `move` is all."""
+    free_drives: NotRequired[int]
+    """Number of drives of each group that are kept empty: once a cartridge was brought to one, another that is unused is dismounted, the one unused longest. A mount then need not wait for a dismount."""
     hold: NotRequired[str]
     """Deferred dismount: how long an unused cartridge stays mounted. It is dismounted earlier if another needs the drive. Default: dismounted at once."""
+    cleaning: NotRequired[Cleaning | None]
+    """Cleaning of drives. Default: none."""
     recall: NotRequired[Recall]
     """Order of recalls when a drive becomes free."""
     accumulate: NotRequired[str]
@@ -545,7 +633,7 @@ ComponentSpecRecorder = TypedDict(
     },
 )
 
-ComponentSpec: TypeAlias = "ComponentSpecStation | ComponentSpecDisk | ComponentSpecSsd | ComponentSpecFileSystem | ComponentSpecController | ComponentSpecArray | ComponentSpecLimiter | ComponentSpecShares | ComponentSpecShare | ComponentSpecWriteAheadLog | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecScsiBus | ComponentSpecSas | ComponentSpecSwitch | ComponentSpecServer | ComponentSpecFront | ComponentSpecNetwork | ComponentSpecDiskPool | ComponentSpecTapeLibrary | ComponentSpecArchive | ComponentSpecReadout | ComponentSpecEventBuilder | ComponentSpecRecorder"
+ComponentSpec: TypeAlias = "ComponentSpecStation | ComponentSpecDisk | ComponentSpecSsd | ComponentSpecFileSystem | ComponentSpecController | ComponentSpecArray | ComponentSpecLimiter | ComponentSpecShares | ComponentSpecShare | ComponentSpecWriteAheadLog | ComponentSpecLsmTree | ComponentSpecPool | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecScsiBus | ComponentSpecSas | ComponentSpecSwitch | ComponentSpecServer | ComponentSpecFront | ComponentSpecNetwork | ComponentSpecDiskPool | ComponentSpecTapeLibrary | ComponentSpecArchive | ComponentSpecReadout | ComponentSpecEventBuilder | ComponentSpecRecorder"
 """A component, by its kind."""
 
 TimeSpec: TypeAlias = "str | DrawnTime"
@@ -1322,6 +1410,63 @@ class ShareNumbers(TypedDict):
     limit: NotRequired[str | None]
     """Operations per second that it gets at most. Default: no limit."""
 
+class Level0Spec(TypedDict):
+    """Numbers of tables in level 0."""
+
+    compact_at: NotRequired[int]
+    """From which on they are compacted: `level0_file_num_compaction_trigger`. Default: 4."""
+    slow_at: NotRequired[int]
+    """From which on puts are slowed down: `level0_slowdown_writes_trigger`. Default: 20."""
+    stop_at: NotRequired[int]
+    """From which on puts stop: `level0_stop_writes_trigger`. Default: 36."""
+
+class DebtSpec(TypedDict):
+    """Sizes of what compactions have yet to move."""
+
+    slow_at: NotRequired[str]
+    """From which on puts are slowed down: `soft_pending_compaction_bytes_limit`. Default: 64 GiB."""
+    stop_at: NotRequired[str]
+    """From which on puts stop: `hard_pending_compaction_bytes_limit`. Default: 256 GiB."""
+
+class ErasureSpec(TypedDict):
+    """An erasure code: each stripe of an object has `data` units, and `parity` units computed from them, any of which may be lost."""
+
+    data: int
+    """Units of data in a stripe."""
+    parity: int
+    """Units of parity in a stripe."""
+    unit: NotRequired[str]
+    """Size of a unit. The default is that of Ceph."""
+    access: NotRequired[StripeAccess]
+    """Least data that is read or written at once."""
+    small_writes: NotRequired[SmallWrites]
+    """Reads before a write of less than a stripe."""
+
+StripeAccess: TypeAlias = "Literal['parts'] | Literal['whole_stripes']"
+"""Least data of an erasure code that is read or written at once."""
+
+SmallWrites: TypeAlias = "Literal['cheaper'] | Literal['reconstruct'] | Literal['modify']"
+"""Reads before a write of less than a stripe, where both ways are open."""
+
+Domain: TypeAlias = "Literal['drive'] | Literal['server'] | Literal['rack']"
+"""Failure domain of a pool."""
+
+Placement: TypeAlias = "Literal['straw2'] | Literal['rendezvous']"
+"""Choice of the drives of a group."""
+
+ReadReplica: TypeAlias = "Literal['primary'] | Literal['any']"
+"""Replica that reads are served from."""
+
+class RecoverySpec(TypedDict):
+    """How a pool recovers."""
+
+    out_after: NotRequired[str]
+    """Time after which a drive that is down is out: its pieces get other places. Before, only what it missed is written when it returns. The default is that of Ceph (`mon_osd_down_out_interval`)."""
+    groups_per_drive: NotRequired[int]
+    """Number of groups that recover at a time from or to a drive, its reservations (`osd_max_backfills`)."""
+    objects_per_group: NotRequired[int]
+    """Number of objects of a group that recover at a time (`osd_recovery_max_active`, that of hard disks)."""
+
 Preset: TypeAlias = "Literal['fc_1g'] | Literal['fc_2g'] | Literal['fc_4g'] | Literal['fc_8g'] | Literal['fc_16g'] | Literal['fc_32g'] | Literal['ethernet_1g'] | Literal['ethernet_10g'] | Literal['ethernet_25g'] | Literal['ethernet_40g'] | Literal['ethernet_100g'] | Literal['infiniband_sdr_1x'] | Literal['infiniband_sdr'] | Literal['infiniband_ddr'] | Literal['infiniband_qdr'] | Literal['infiniband_fdr'] | Literal['infiniband_edr']"
 """A type of wire: its rate after line coding, and its frames."""
 
@@ -1444,6 +1589,8 @@ class DriveGroup(TypedDict):
 
     drives: int
     """Number of drives."""
+    device: NotRequired[TapeDriveField | None]
+    """Tape drive of the catalogue, where this group has others than the library: its numbers are those of the drives and of the cartridges in their silos. A cartridge goes to drives of another group only if they read its format, or write it. Default: the library's."""
     for_reads: NotRequired[int]
     """Number of these reserved for reading. Some drive must be left to write the cartridges of each group."""
     for_writes: NotRequired[int]
@@ -1454,6 +1601,39 @@ class DriveGroup(TypedDict):
     """Number of silos that they serve."""
     arms: NotRequired[int]
     """Number of robot arms."""
+
+TapeDriveField: TypeAlias = "str | VariedDevice | TapeDriveNumbers"
+"""A tape drive: one of the catalogue, a variation of one, or its numbers in full."""
+
+class TapeDriveNumbers(TypedDict):
+    """The numbers of a tape drive and of the cartridges of its generation."""
+
+    name: NotRequired[str | None]
+    """Maker, generation."""
+    validation: NotRequired[str]
+    """Measurements that it was validated against, with the error; or `not validated`."""
+    format: str
+    """Name of the format of its cartridges, such as `lto-9`."""
+    reads: NotRequired[list[str]]
+    """Formats of other cartridges that it reads."""
+    writes: NotRequired[list[str]]
+    """Formats of other cartridges that it writes."""
+    capacity: Sourced
+    """Capacity of a cartridge, without compression."""
+    rate: Sourced4
+    """Maximum rate, without compression."""
+    wraps: Sourced6
+    """Number of wraps by which a tape is filled."""
+    load: Sourced5
+    """Time from insertion of a cartridge until the drive is ready."""
+    first_load: NotRequired[Sourced5 | None]
+    """Time of the load of a cartridge that no drive has had before. Default: `load`."""
+    unload: Sourced5
+    """Time from rewound until the robot can remove the cartridge."""
+    locate: Sourced5
+    """Time to locate from one end of the tape to the other."""
+    rewind: Sourced5
+    """Time to rewind from the far end of the tape."""
 
 LoadTime: TypeAlias = "str | list[Branch]"
 """Time of a load: constant, or drawn for each mount from branches."""
@@ -1514,6 +1694,46 @@ class Streaming(TypedDict):
     """Capacity of the drive's buffer."""
     back_hitch: str
     """Time of a back-hitch: stop, go back, and start."""
+
+class Cells(TypedDict):
+    """Cells of a library and the way to them: an arm travels from where it put the last cartridge to the next one, and with it to a drive or a cell. A cartridge begins in a random cell of its group."""
+
+    modules: list[StorageModule]
+    """The storage modules of each group, the nearest to its drives first. Cartridges for which they have no room lie in the last one too."""
+    placement: NotRequired[Placement2]
+    """Cell of a cartridge that is dismounted. Default: the one that it began in."""
+
+class StorageModule(TypedDict):
+    """Cells that are equally far from the drives."""
+
+    cells: int
+    """Number of cells."""
+    travel: str
+    """Time for which an arm travels from the drives to these cells."""
+
+class Placement2Heat(TypedDict):
+    """A free cell as near as its heat entitles it to: as many of the hottest as the first module has cells go there, the next ones to the second. A cartridge is the hotter, the later its tenth last use was."""
+
+    heat: ByHeat
+
+Placement2: TypeAlias = "Literal['home'] | Literal['nearest'] | Placement2Heat"
+"""Cell of a cartridge that is dismounted."""
+
+class ByHeat(TypedDict):
+    """Cells by heat: what is done beside."""
+
+    relocate: NotRequired[bool]
+    """Arms of which none has anything to do move cartridges that have cooled down to cells farther away."""
+    fast_drop_off: NotRequired[bool]
+    """A cartridge for whose drive a request waits goes to the nearest free cell."""
+
+class Cleaning(TypedDict):
+    """Cleaning of drives: before its next mount, an arm brings a drive that is due a cleaning cartridge, and takes it away afterwards."""
+
+    mounts: int
+    """Number of mounts after which a drive is cleaned. The simulator of ECMWF's library has 123, a median of its log."""
+    time: str
+    """Time of a cleaning; 340 s there."""
 
 Recall: TypeAlias = "Literal['arrival'] | Literal['by_cartridge'] | Literal['ascending'] | Literal['nearest'] | Literal['recommended']"
 """Order of recalls when a drive becomes free. All but `arrival` first serve those for the mounted cartridge."""
@@ -1668,7 +1888,7 @@ StreamSpec = TypedDict(
         # Number of files. Default: one.
         "files": "NotRequired[int | None]",
         # Placement of the files: `contiguous` from the start of the addressed range (default), or `spread` over it.
-        "placement": "NotRequired[Placement | None]",
+        "placement": "NotRequired[Placement3 | None]",
         # Maximum number of its requests in flight, for an open stream. Default: no limit.
         "outstanding": "NotRequired[int | None]",
         # What happens to a request that arrives while `outstanding` are in flight.
@@ -1989,7 +2209,7 @@ Region = TypedDict(
     },
 )
 
-Placement: TypeAlias = "Literal['contiguous'] | Literal['spread']"
+Placement3: TypeAlias = "Literal['contiguous'] | Literal['spread']"
 """Placement of a stream's files."""
 
 WhenFull: TypeAlias = "Literal['wait'] | Literal['drop']"

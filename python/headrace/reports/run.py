@@ -274,7 +274,10 @@ def _bottleneck(found: Json) -> list[Tile]:
     behind = parts.background(busiest)
     tiles = [Tile("bottleneck", f"{bottleneck['utilisation']:.0%} busy", group)]
     if at := bottleneck["saturates_at"]:
-        least, note = ">" * bottleneck["at_least"], "an estimate" if bottleneck["estimate"] else f"{group} saturates first"
+        least, note = (
+            ">" * bottleneck["at_least"],
+            "an estimate" if bottleneck["estimate"] else f"{group} saturates first",
+        )
         tiles.append(Tile("headroom", f"{least}{at:.3g}×", note))
     if behind >= 0.005:
         tiles.append(Tile("background work", f"{behind:.0%}", f"of {group}, included in busy"))

@@ -37,7 +37,7 @@ impl<'m> Archive<'m> {
         }
     }
 
-    /// Moves so many bytes of a file between its client and its volumes.
+    /// Moves a number of bytes of a file between its client and its volumes.
     pub(super) async fn move_data(
         &'m self,
         volume: u32,

@@ -80,8 +80,14 @@ impl<'s> Levels<'s> {
     pub fn new(shape: &'s Shape) -> Self {
         let many = shape.targets.len() + 1;
         let free = (0..shape.slots).rev().collect();
-        let mut levels =
-            Self { shape, levels: vec![Vec::new(); many], bytes: vec![0; many], read: vec![0; many], cursors: vec![0.0; many], free };
+        let mut levels = Self {
+            shape,
+            levels: vec![Vec::new(); many],
+            bytes: vec![0; many],
+            read: vec![0; many],
+            cursors: vec![0.0; many],
+            free,
+        };
         for level in 1..many {
             let bytes = (shape.targets[level - 1] as f64 * shape.written) as u64;
             let tables = levels.make(bytes, 0.0, 1.0);
@@ -118,7 +124,9 @@ impl<'s> Levels<'s> {
         for (level, tables) in self.levels.iter().enumerate() {
             if left < self.bytes[level] {
                 return match level {
-                    0 => tables.get((left as f64 / self.bytes[0] as f64 * tables.len() as f64) as usize).copied(),
+                    0 => tables
+                        .get((left as f64 / self.bytes[0] as f64 * tables.len() as f64) as usize)
+                        .copied(),
                     _ => tables.get(tables.partition_point(|table| table.to <= key)).copied(),
                 };
             }
@@ -146,7 +154,8 @@ impl<'s> Levels<'s> {
             (0..self.levels.len() - 1).map(|level| (self.score(level), level)).collect();
         due.retain(|(score, _)| *score >= 1.0);
         due.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        due.into_iter().find_map(|(_, level)| if level == 0 { self.begin_level0() } else { self.begin_at(level) })
+        due.into_iter()
+            .find_map(|(_, level)| if level == 0 { self.begin_level0() } else { self.begin_at(level) })
     }
 
     /// How much larger a level is than it may be, without what is being compacted.
@@ -189,7 +198,8 @@ impl<'s> Levels<'s> {
             made: Vec::new(),
         };
         let read = found.upper.iter().chain(&found.lower).copied();
-        let (from, to) = read.fold((1.0_f64, 0.0_f64), |(from, to), table| (from.min(table.from), to.max(table.to)));
+        let (from, to) =
+            read.fold((1.0_f64, 0.0_f64), |(from, to), table| (from.min(table.from), to.max(table.to)));
         if found.only_moves() {
             found.made = found.upper.clone();
         } else {
@@ -247,7 +257,7 @@ impl<'s> Levels<'s> {
         self.put(level + 1, at..at + done.lower.len(), done.made);
     }
 
-    /// Puts tables in the place of others.
+    /// Replaces tables of a level by others.
     fn put(&mut self, level: usize, others: Range<usize>, tables: Vec<Table>) {
         self.bytes[level] += tables.iter().map(|table| table.bytes).sum::<u64>();
         let gone: u64 = self.levels[level].splice(others, tables).map(|table| table.bytes).sum();
@@ -341,7 +351,8 @@ mod tests {
                 let made = levels.reserve(table).expect("compactions make room");
                 levels.add(made);
                 while let Some(begun) = levels.begin() {
-                    written += begun.made.iter().map(|table| table.bytes).sum::<u64>() * u64::from(n > 10_000 && !begun.only_moves());
+                    written += begun.made.iter().map(|table| table.bytes).sum::<u64>()
+                        * u64::from(n > 10_000 && !begun.only_moves());
                     levels.end(begun);
                 }
                 put += if n > 10_000 { table } else { 0 };
@@ -357,7 +368,16 @@ mod tests {
     /// The union of random halves of the keys has three quarters of them.
     #[test]
     fn of_a_key_in_both_levels_one_value_is_left() {
-        let shape = Shape { keys: 1_000_000, written: 0.5, table: 600_000, slot: 600_000, first: 0, slots: 9, compact_at: 1, targets: vec![1_000_000] };
+        let shape = Shape {
+            keys: 1_000_000,
+            written: 0.5,
+            table: 600_000,
+            slot: 600_000,
+            first: 0,
+            slots: 9,
+            compact_at: 1,
+            targets: vec![1_000_000],
+        };
         let mut levels = Levels::new(&shape);
         let made = levels.reserve(500_000).unwrap();
         levels.add(made);

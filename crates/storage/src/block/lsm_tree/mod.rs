@@ -156,7 +156,8 @@ impl<'m> LsmTree<'m> {
 
     fn is_stopped(&self) -> bool {
         let (spec, levels) = (&self.plan.spec, self.levels.borrow());
-        let memory = self.full.borrow().len() + 1 >= spec.memtables as usize && self.active.get() >= spec.memtable.0;
+        let memory =
+            self.full.borrow().len() + 1 >= spec.memtables as usize && self.active.get() >= spec.memtable.0;
         memory || levels.in_level0() >= spec.level0.stop_at as usize || levels.debt() >= spec.debt.stop_at.0
     }
 
@@ -187,7 +188,9 @@ impl<'m> LsmTree<'m> {
             self.is_flushing.set(true);
             pools.flushes.start(());
         }
-        if !self.is_broken.get() && self.counts.working.borrow().value() < u64::from(self.plan.spec.compactions) {
+        if !self.is_broken.get()
+            && self.counts.working.borrow().value() < u64::from(self.plan.spec.compactions)
+        {
             pools.compactions.start(());
         }
     }

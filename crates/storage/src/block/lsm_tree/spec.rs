@@ -125,7 +125,8 @@ impl Spec for LsmTreeSpec {
         let (room, needed) = (at.capacity(target).0.saturating_sub(self.at.0), self.room());
         if room < needed {
             let (room, needed) = (Bytes(room), Bytes(needed));
-            let message = format!("this store needs up to {needed}, and `{}` has {room} from there on", self.to);
+            let message =
+                format!("this store needs up to {needed}, and `{}` has {room} from there on", self.to);
             let help = "that is all levels, `keys` again for compactions, and level 0 twice; give fewer keys, or a larger component";
             return at.refuse("keys", message, Some(help));
         }

@@ -40,7 +40,7 @@ pub(super) struct Recovery<'m> {
     failures: Vec<Cell<u32>>,
     /// Groups that recover or wait for their turn.
     running: Cell<u32>,
-    /// True if the groups are to be placed anew at this instant.
+    /// True if the groups are to be placed again at this instant.
     places_soon: Cell<bool>,
     began: Cell<Option<Nanos>>,
     took: Cell<Nanos>,
@@ -143,7 +143,7 @@ impl<'m> Pool<'m> {
         }
     }
 
-    /// Places all groups anew when all that happens at this instant is known.
+    /// Places all groups again when all that happens at this instant is known.
     fn place_soon(&'m self) {
         if !self.recovery.places_soon.replace(true) {
             self.sim.spawn(async move {
