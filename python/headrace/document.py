@@ -249,7 +249,7 @@ class ComponentSpecLsmTree(TypedDict):
     at: NotRequired[str]
     """First byte of the tables there. Default: 0."""
     log: NotRequired[str | None]
-    """Component to which each put is written first, such as a `write_ahead_log`. Default: puts are not logged, and a flush waits until all memtables are tables."""
+    """Component to which each put is written first, one after another: a `write_ahead_log`, or a device. Default: puts are not logged, and a flush waits until all memtables are tables."""
     keys: str
     """Size of all keys and values."""
     written: NotRequired[str | float]

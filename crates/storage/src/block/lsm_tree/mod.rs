@@ -25,6 +25,8 @@ pub use spec::LsmTreeSpec;
 pub struct LsmTreePlan {
     spec: LsmTreeSpec,
     shape: Shape,
+    /// Size of the component that puts are logged to, after which records begin at its start again; 0 where there is none.
+    log: u64,
 }
 
 impl Theory for LsmTreePlan {
@@ -40,6 +42,8 @@ pub struct LsmTree<'m> {
     plan: &'m LsmTreePlan,
     device: &'m Edge<'m>,
     log: Option<&'m Edge<'m>>,
+    /// End of the last record of the log.
+    log_end: Cell<u64>,
     levels: RefCell<Levels<'m>>,
     /// Bytes in the memtable that is written to, and in those that are full, oldest first.
     active: Cell<u64>,
@@ -89,6 +93,7 @@ impl Plan for LsmTreePlan {
             plan: self,
             device: &uses[0],
             log: uses.get(1),
+            log_end: Cell::default(),
             levels: RefCell::new(Levels::new(&self.shape)),
             active: Cell::default(),
             full: RefCell::default(),
@@ -128,7 +133,8 @@ impl<'m> LsmTree<'m> {
         let bytes = request.work.bytes;
         self.wait_for_compactions(bytes, breakdown).await;
         if let Some(log) = self.log {
-            let record = Block { op: Op::Write, address: 0, bytes };
+            let bytes = bytes.min(self.plan.log);
+            let record = Block { op: Op::Write, address: self.next_record(bytes), bytes };
             Box::pin(log.serve(&request.with(record), breakdown)).await;
         }
         if breakdown.has_failed() || self.is_broken.get() {
@@ -139,6 +145,14 @@ impl<'m> LsmTree<'m> {
         if self.active.get() >= self.plan.spec.memtable.0 {
             self.fill();
         }
+    }
+
+    /// First byte of the next record of the log, which has its records one after another.
+    fn next_record(&self, bytes: u64) -> u64 {
+        let end = self.log_end.get();
+        let address = if end + bytes > self.plan.log { 0 } else { end };
+        self.log_end.set(address + bytes);
+        address
     }
 
     /// Waits while puts are stopped, and takes a turn while they are slowed down.
@@ -260,7 +274,7 @@ impl<'m> LsmTree<'m> {
 
     /// The pieces of tables, in the order of their last keys.
     fn pieces(&self, tables: &[Table]) -> Vec<(f64, Block)> {
-        let LsmTreePlan { spec, shape } = self.plan;
+        let LsmTreePlan { spec, shape, .. } = self.plan;
         let mut all: Vec<_> =
             tables.iter().flat_map(|table| pieces(*table, shape.address(*table), spec.request.0)).collect();
         all.sort_by(|a, b| a.0.total_cmp(&b.0));

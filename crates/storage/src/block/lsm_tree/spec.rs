@@ -22,8 +22,8 @@ pub struct LsmTreeSpec {
     /// First byte of the tables there. Default: 0.
     #[serde(default)]
     pub at: Bytes,
-    /// Component to which each put is written first, such as a `write_ahead_log`. Default: puts are not logged, and a flush waits until all
-    /// memtables are tables.
+    /// Component to which each put is written first, one after another: a `write_ahead_log`, or a device. Default: puts are not logged, and
+    /// a flush waits until all memtables are tables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<String>,
     /// Size of all keys and values.
@@ -118,7 +118,10 @@ impl Spec for LsmTreeSpec {
 
     fn lower(&self, at: &mut Lowering) -> Option<Resolved<LsmTreePlan>> {
         let target = at.asked::<Block>("to", &self.to)?;
-        let log = self.log.as_ref().map(|log| at.asked::<Block>("log", log));
+        let log = match &self.log {
+            Some(log) => Some(at.asked::<Block>("log", log)?),
+            None => None,
+        };
         if let Some((field, message)) = self.problem() {
             return at.refuse(field, message, None);
         }
@@ -130,11 +133,12 @@ impl Spec for LsmTreeSpec {
             let help = "that is all levels, `keys` again for compactions, and level 0 twice; give fewer keys, or a larger component";
             return at.refuse("keys", message, Some(help));
         }
-        let mut uses = vec![target];
-        if let Some(log) = log {
-            uses.push(log?);
-        }
-        let plan = LsmTreePlan { spec: self.clone(), shape: self.shape() };
+        let plan = LsmTreePlan {
+            spec: self.clone(),
+            shape: self.shape(),
+            log: log.map_or(0, |log| at.capacity(log).0),
+        };
+        let uses = [Some(target), log].into_iter().flatten().collect();
         Some(Resolved { plan, uses, capacity: self.keys })
     }
 }
