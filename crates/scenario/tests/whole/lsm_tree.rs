@@ -125,3 +125,22 @@ fn what_does_not_fit_is_refused() {
         assert!(said.contains(says), "{fields}: {said}");
     }
 }
+
+/// Thousands of tables that have no others to be merged with move at one instant, and tables smaller than a memtable have room.
+#[test]
+fn many_small_tables_move_at_once() {
+    for fields in [
+        ", written: 0 %, table: 1 KiB, level1: 1 KiB, fan_out: 2, level0: {compact_at: 100, slow_at: 200, stop_at: 300}",
+        ", written: 0 %, table: 4 KiB, level1: 64 KiB, fan_out: 2, level0: {compact_at: 3000, slow_at: 3500, stop_at: 4000}",
+    ] {
+        let text = format!(
+            "system:\n  d: {{type: station, servers: 8, service: 1 ns, capacity: 900 TB}}\n  s: {{type: lsm_tree, to: d, keys: 20 MB, memtable: 4 KiB, \
+             request: 4 KiB{fields}}}\nworkload:\n{PUTS}{{every: 1 ms}}}}\nrun: {{requests: 20000, warm_up: none}}\n"
+        );
+        let found = simulate(&text, "lsm.yaml", &[], &Options::default(), &Progress::default())
+            .unwrap_or_else(|problems| panic!("{}", problems.rendered()))
+            .results;
+        assert_eq!(found.streams[0].completed, 20_000, "{fields}");
+        assert!(meter(&found, "compactions") > 0.0, "{fields}");
+    }
+}

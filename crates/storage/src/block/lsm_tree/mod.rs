@@ -7,7 +7,7 @@ mod spec;
 
 use std::cell::{Cell, OnceCell, RefCell};
 
-use headrace_kernel::{Round, Sim, WorkerPool, subkey};
+use headrace_kernel::{Pool, Round, Sim, WorkerPool, subkey};
 use headrace_stats::Gauge;
 use headrace_units::{Bytes, Nanos};
 use headrace_work::{Block, Breakdown, Cause, Op, Request};
@@ -35,6 +35,9 @@ impl Theory for LsmTreePlan {
     }
 }
 
+/// Tables moved between two looks at whether the run must end.
+const MOVES_BETWEEN_LOOKS: u64 = 256;
+
 /// A store in a simulation.
 pub struct LsmTree<'m> {
     context: &'m NodeContext<'m>,
@@ -52,6 +55,8 @@ pub struct LsmTree<'m> {
     /// Number of memtables that became tables, and of those that were full.
     flushed: Cell<u64>,
     filled: Cell<u64>,
+    /// The head of the line of puts that wait: it alone looks at what has changed.
+    line: Pool<'m>,
     /// When the next put may be made while puts are slowed down.
     slow_until: Cell<Nanos>,
     /// True once a table could not be read or written: no put is taken any more.
@@ -100,6 +105,7 @@ impl Plan for LsmTreePlan {
             is_flushing: Cell::default(),
             flushed: Cell::default(),
             filled: Cell::default(),
+            line: Pool::new(sim, 1, 1),
             slow_until: Cell::default(),
             is_broken: Cell::default(),
             changed: Round::new(sim),
@@ -157,9 +163,11 @@ impl<'m> LsmTree<'m> {
 
     /// Waits while puts are stopped, and takes a turn while they are slowed down.
     async fn wait_for_compactions(&'m self, bytes: u64, breakdown: &mut Breakdown) {
+        self.line.take(1).await;
         while self.is_stopped() && !self.is_broken.get() {
             self.changed.wait().await;
         }
+        self.line.put(1);
         if self.is_slowed() {
             let turn = self.slow_until.get().max(self.sim.now());
             self.slow_until.set(turn + self.plan.spec.slow_rate.time_for(Bytes(bytes)));
@@ -237,14 +245,29 @@ impl<'m> LsmTree<'m> {
         self.is_flushing.set(false);
     }
 
+    /// Moves tables that have no others to be merged with, and returns the compaction that is most due then, if one is.
+    fn next_merge(&self) -> Option<Compaction> {
+        for moved in 1_u64.. {
+            let begun = self.levels.borrow_mut().begin()?;
+            if !begun.only_moves() {
+                return Some(begun);
+            }
+            self.levels.borrow_mut().end(begun);
+            if moved % MOVES_BETWEEN_LOOKS == 0 && self.context.shared.is_interrupted() {
+                return None;
+            }
+        }
+        None
+    }
+
     /// Does the compaction that is most due, if one is.
     async fn compact(&'m self) {
-        let Some(begun) = self.levels.borrow_mut().begin() else { return };
+        let Some(begun) = self.next_merge() else { return };
         self.counts.working.borrow_mut().up(self.sim.now(), 1);
         self.go_on();
-        if !begun.only_moves() {
-            self.merge(&begun).await;
-        }
+        self.merge(&begun).await;
+        // On a device that takes no time the next compaction would begin within this one.
+        self.sim.settled().await;
         self.counts.working.borrow_mut().down(self.sim.now(), 1);
         if !self.is_broken.get() {
             add(&self.counts.compactions, 1);

@@ -158,9 +158,8 @@ impl LsmTreeSpec {
             None if self.debt.stop_at < self.debt.slow_at => {
                 Some(("debt", "needs `slow_at` ≤ `stop_at`".into()))
             }
-            None if self.room() / self.slot() > MOST_TABLES => {
-                let message = format!("{} are more than {MOST_TABLES} of them", Bytes(self.room()));
-                Some(("table", message))
+            None if self.slots() > MOST_TABLES => {
+                Some(("table", format!("{} tables, and as many as {MOST_TABLES} may be", self.slots())))
             }
             None => None,
         }
@@ -173,9 +172,15 @@ impl LsmTreeSpec {
 
     /// Room for the tables of all levels, and for those that compactions make of them. Tables may be half empty.
     fn room(&self) -> u64 {
+        self.slots().saturating_mul(self.slot())
+    }
+
+    /// Number of tables that there may be at once.
+    fn slots(&self) -> u64 {
+        let tables = |bytes: u64| bytes.div_ceil(self.table.0);
         let level0 = u64::from(self.level0.stop_at) + u64::from(self.memtables);
-        let levels: u64 = self.targets().iter().map(|target| target.next_multiple_of(self.slot())).sum();
-        levels + self.keys.0.next_multiple_of(self.slot()) + 2 * level0 * self.slot()
+        let levels: u64 = self.targets().into_iter().map(tables).sum();
+        levels + tables(self.keys.0) + level0 * (1 + tables(self.slot()))
     }
 
     /// Sizes of levels from level 1 on.
@@ -194,7 +199,7 @@ impl LsmTreeSpec {
             table: self.table.0,
             slot: self.slot(),
             first: self.at.0,
-            slots: (self.room() / self.slot()) as u32,
+            slots: self.slots() as u32,
             compact_at: self.level0.compact_at as usize,
             targets: self.targets(),
         }
