@@ -116,6 +116,7 @@ fn what_does_not_fit_is_refused() {
         (", fan_out: 1", "it must be at least 2"),
         (", level0: {compact_at: 9, slow_at: 8}", "`compact_at` ≤ `slow_at` ≤ `stop_at`"),
         (", block: 1 B", "must be at least 512 B"),
+        (", request: 512 B", "a compaction has up to 5176048 of them"),
     ] {
         let text = format!(
             "system:\n  d: {{type: station, service: 1 ms, capacity: 1 GB}}\n  s: {{type: lsm_tree, to: d, keys: 100 MB{fields}}}\nworkload:\n{PUTS}{{every: 1 ms}}}}\n"

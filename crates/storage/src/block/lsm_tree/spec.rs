@@ -113,6 +113,9 @@ impl Default for DebtSpec {
 /// The most tables that a store may have: each step of a compaction looks at a level's.
 const MOST_TABLES: u64 = 200_000;
 
+/// The most reads that a compaction may have: all of them are put in order at once.
+const MOST_PIECES: u64 = 1_000_000;
+
 impl Spec for LsmTreeSpec {
     type Plan = LsmTreePlan;
 
@@ -155,6 +158,10 @@ impl LsmTreeSpec {
             None if level0.slow_at < level0.compact_at || level0.stop_at < level0.slow_at => {
                 Some(("level0", "needs `compact_at` ≤ `slow_at` ≤ `stop_at`".into()))
             }
+            None if self.pieces() > MOST_PIECES => {
+                let message = format!("a compaction has up to {} of them, and {MOST_PIECES} may be", self.pieces());
+                Some(("request", message))
+            }
             None if self.debt.stop_at < self.debt.slow_at => {
                 Some(("debt", "needs `slow_at` ≤ `stop_at`".into()))
             }
@@ -163,6 +170,12 @@ impl LsmTreeSpec {
             }
             None => None,
         }
+    }
+
+    /// Reads of the largest compaction, of level 0 and level 1.
+    fn pieces(&self) -> u64 {
+        let level0 = (u64::from(self.level0.stop_at) + u64::from(self.memtables)).saturating_mul(self.slot());
+        level0.saturating_add(self.targets()[0]) / self.request.0
     }
 
     /// Room for one table, also for one of level 0.

@@ -222,7 +222,7 @@ impl PoolSpec {
         at.refuse(field, format!("{count} components belong here; {} are listed", nodes.len()), None)
     }
 
-    /// Refuses what cannot be placed.
+    /// Refuses a pool whose groups have no place for all of their pieces.
     fn checked(&self, at: &mut Lowering, domains: usize, width: u64) -> Option<()> {
         if self.servers == 0 || self.drives == 0 || self.racks == 0 || self.groups == 0 {
             return at.refuse(
