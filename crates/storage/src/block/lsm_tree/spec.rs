@@ -159,7 +159,8 @@ impl LsmTreeSpec {
                 Some(("level0", "needs `compact_at` ≤ `slow_at` ≤ `stop_at`".into()))
             }
             None if self.pieces() > MOST_PIECES => {
-                let message = format!("a compaction has up to {} of them, and {MOST_PIECES} may be", self.pieces());
+                let message =
+                    format!("a compaction has up to {} of them, and {MOST_PIECES} may be", self.pieces());
                 Some(("request", message))
             }
             None if self.debt.stop_at < self.debt.slow_at => {
