@@ -15,12 +15,9 @@ use headrace_scenario::document::{self, Problems};
 use headrace_scenario::experiment::ExperimentFile;
 use headrace_scenario::progress::Progress;
 use headrace_scenario::solve::Solved;
-use headrace_scenario::{catalog, devices, drives, results, scenario_schema};
-use headrace_storage::archive::tape_library::TapeDriveNumbers;
+use headrace_scenario::{catalog, devices, results, scenario_schema};
 use headrace_storage::disk::DiskNumbers;
 use headrace_storage::disk::layout::LayoutSpec;
-use headrace_storage::limiter::VolumeNumbers;
-use headrace_storage::ssd::SsdNumbers;
 use headrace_trace::{TraceError, TraceFormat};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyValueError};
@@ -69,7 +66,7 @@ mod _core {
             "experiment" => Ok(document::schema_of::<ExperimentFile>().to_string()),
             "results" => Ok(document::schema_of_output::<results::Results>().to_string()),
             "solution" => Ok(document::schema_of_output::<Solved>().to_string()),
-            "device" => Ok(document::schema_of::<catalog::DeviceFile>().to_string()),
+            "device" => Ok(document::schema_of::<devices::DeviceFile>().to_string()),
             _ => Err(PyValueError::new_err(format!("unknown document `{of}`"))),
         }
     }
@@ -149,35 +146,31 @@ mod _core {
     /// Returns the description of a device, as JSON; `None` if there is no such device.
     #[pyfunction]
     fn device(name: &str, beside: &str) -> PyResult<Option<String>> {
-        let device =
-            devices::device(name, Path::new(beside)).transpose().map_err(|problems| refused(&problems))?;
+        let device = devices::device_shown(name, Path::new(beside))
+            .transpose()
+            .map_err(|problems| refused(&problems))?;
         Ok(device.map(|device| json(&device)))
     }
 
     /// The numbers of a device as they stand in its file, as JSON; `None` where there is no such device.
     #[pyfunction]
     fn device_numbers(name: &str, beside: &str) -> PyResult<Option<String>> {
-        let beside = Path::new(beside);
-        let numbers = match catalog::kind(name, beside) {
-            Some("ssd") => {
-                drives::device(name, beside).map(|read| read.map(|numbers: SsdNumbers| json(&numbers)))
-            }
-            Some("limiter") => {
-                drives::device(name, beside).map(|read| read.map(|numbers: VolumeNumbers| json(&numbers)))
-            }
-            Some("tape_library") => {
-                drives::device(name, beside).map(|read| read.map(|numbers: TapeDriveNumbers| json(&numbers)))
-            }
-            _ => drives::device(name, beside).map(|read| read.map(|numbers: DiskNumbers| json(&numbers))),
-        };
+        let numbers = devices::numbers(name, Path::new(beside))
+            .map(|read| read.map(|numbers| numbers.written().to_string()));
         numbers.transpose().map_err(|problems| refused(&problems))
+    }
+
+    /// The type of component that a device is for; `None` where its file does not tell, or there is no such device.
+    #[pyfunction]
+    fn device_kind(name: &str, beside: &str) -> Option<&'static str> {
+        devices::kind(name, Path::new(beside)).map(|kind| kind.component)
     }
 
     /// The numbers of a device as they stand in the `text` of its file, checked, as JSON.
     #[pyfunction]
     fn read_device(text: &str, file: &str) -> PyResult<String> {
         let numbers: Result<DiskNumbers, Problems> = document::read_text(text, file);
-        let sound = numbers.and_then(|numbers| drives::sound(numbers, file));
+        let sound = numbers.and_then(|numbers| devices::sound(numbers, file));
         Ok(json(&sound.map_err(|problems| refused(&problems))?))
     }
 
@@ -208,7 +201,7 @@ mod _core {
         phases: Vec<f64>,
     ) -> PyResult<Vec<Py<PyBytes>>> {
         let numbers: DiskNumbers = document::read_text(numbers, "device")
-            .and_then(|numbers| drives::sound(numbers, "device"))
+            .and_then(|numbers| devices::sound(numbers, "device"))
             .map_err(|problems| refused(&problems))?;
         let clock = Clock::named(clock)?;
         let columns = py.detach(|| replayed(&numbers, &path, clock, &phases))?;

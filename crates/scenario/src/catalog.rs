@@ -2,12 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use headrace_storage::archive::tape_library::TapeDriveNumbers;
-use headrace_storage::disk::{DiskNumbers, VariedDevice};
-use headrace_storage::limiter::VolumeNumbers;
-use headrace_storage::ssd::SsdNumbers;
-use schemars::JsonSchema;
-
 use crate::document::{Problems, Tree};
 
 /// Every file of `catalog/`, by its name. The one list to extend when a device is added.
@@ -112,38 +106,6 @@ fn text(name: &str, beside: &Path) -> Option<Result<(String, String), Problems>>
             let message = format!("it cannot be read: {error}");
             Some(Err(Problems::file(&file, message, "a device file is text in UTF-8")))
         }
-    }
-}
-
-/// Content of a device file.
-#[derive(JsonSchema)]
-#[serde(untagged)]
-#[allow(dead_code, reason = "for the schema only")]
-pub enum DeviceFile {
-    /// The parameters of a disk.
-    Disk(Box<DiskNumbers>),
-    /// The parameters of a solid-state drive.
-    Ssd(Box<SsdNumbers>),
-    /// The limits of a volume type.
-    Volume(Box<VolumeNumbers>),
-    /// The numbers of a tape drive and its cartridges.
-    Tape(Box<TapeDriveNumbers>),
-    /// Differences from another device.
-    Varied(VariedDevice),
-}
-
-/// The kind of the component that the device of this name is for, where its file tells, or that of the device that it is like: `ssd` by
-/// its `flash`, `limiter` by its `operations` or `bytes`, `tape_library` by its `wraps`, `disk` by its `rotation`.
-pub fn kind(name: &str, beside: &Path) -> Option<&'static str> {
-    let file = |name: &str| Some(written(name, beside)?.ok()?.root.to_json());
-    let own = file(name)?;
-    let base = own["like"].as_str().and_then(file).unwrap_or_default();
-    let has = |field: &str| !own[field].is_null() || !base[field].is_null();
-    match () {
-        () if has("flash") => Some("ssd"),
-        () if has("operations") || has("bytes") => Some("limiter"),
-        () if has("wraps") => Some("tape_library"),
-        () => has("rotation").then_some("disk"),
     }
 }
 

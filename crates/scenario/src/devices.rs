@@ -1,24 +1,173 @@
-//! What `headrace devices` shows of a device: its numbers with their origins, and the curves that follow from them.
+//! Kinds of devices: how the file of one is read, and what `headrace devices` shows of it.
 
+use std::any::Any;
 use std::path::Path;
 
 use headrace_storage::archive::tape_library::TapeDriveNumbers;
-use headrace_storage::disk::{DiskNumbers, Mechanism, Positioning};
+use headrace_storage::device::{DeviceCurves, VariedDevice};
+use headrace_storage::disk::DiskNumbers;
 use headrace_storage::limiter::VolumeNumbers;
 use headrace_storage::ssd::SsdNumbers;
 use headrace_work::Op;
+use schemars::JsonSchema;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
-use crate::document::Problems;
-use crate::{catalog, drives};
+use crate::catalog::written;
+use crate::document::{self, Problems};
+use crate::variation;
 
-/// Number of points of a curve.
-const POINTS: usize = 101;
+/// Content of a device file.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[allow(dead_code, reason = "for the schema only")]
+pub enum DeviceFile {
+    /// The parameters of a disk.
+    Disk(Box<DiskNumbers>),
+    /// The parameters of a solid-state drive.
+    Ssd(Box<SsdNumbers>),
+    /// The limits of a volume type.
+    Volume(Box<VolumeNumbers>),
+    /// The numbers of a tape drive and its cartridges.
+    Tape(Box<TapeDriveNumbers>),
+    /// Differences from another device.
+    Varied(VariedDevice),
+}
 
-/// The requests whose service times are reported.
+/// The kinds of devices. A file that has no field of any is read as the first, which says what is missing.
+static KINDS: [DeviceKind; 4] = [
+    DeviceKind::of::<DiskNumbers>(),
+    DeviceKind::of::<SsdNumbers>(),
+    DeviceKind::of::<VolumeNumbers>(),
+    DeviceKind::of::<TapeDriveNumbers>(),
+];
+
+/// A kind of device.
+pub struct DeviceKind {
+    /// The `type` of the component that such devices are for.
+    pub component: &'static str,
+    /// The device, in messages.
+    pub name: &'static str,
+    fields: &'static [&'static str],
+    read: fn(&str, &Path) -> Option<Result<Box<dyn AnyNumbers>, Problems>>,
+}
+
+impl DeviceKind {
+    const fn of<D: AnyNumbers + headrace_storage::Device + DeserializeOwned + JsonSchema>() -> Self {
+        let read = |name: &str, beside: &Path| {
+            let numbers = device::<D>(name, beside)?;
+            Some(numbers.map(|numbers| Box::new(numbers) as Box<dyn AnyNumbers>))
+        };
+        Self { component: D::KIND, name: D::NAME, fields: D::FIELDS, read }
+    }
+
+    /// Returns the kind that is for components of this `type`.
+    fn for_component(component: &str) -> Option<&'static Self> {
+        KINDS.iter().find(|kind| kind.component == component)
+    }
+}
+
+/// The parameters of a device of any kind.
+pub trait AnyNumbers: Any {
+    /// Returns the parameters as they stand in a file.
+    fn written(&self) -> Value;
+
+    /// Returns what is shown of a device of this name.
+    ///
+    /// # Errors
+    /// All that is wrong with the parameters.
+    fn described(&self, name: &str) -> Result<Device, Problems>;
+}
+
+impl<D: headrace_storage::Device + Serialize> AnyNumbers for D {
+    fn written(&self) -> Value {
+        serde_json::to_value(self).expect("numbers and strings")
+    }
+
+    fn described(&self, name: &str) -> Result<Device, Problems> {
+        let numbers = sound(self.clone(), name)?;
+        Ok(Device {
+            name: name.to_owned(),
+            title: numbers.title().unwrap_or(name).to_owned(),
+            validation: numbers.validation().to_owned(),
+            numbers: told(&self.written(), numbers.origins()),
+            curves: numbers.curves(),
+            random_read_ms: numbers.random_ms(Op::Read, SMALL),
+            random_write_ms: numbers.random_ms(Op::Write, SMALL),
+        })
+    }
+}
+
+/// The kind of the device of this name, as a field of its file tells, or of the file of the device that it is like; `None` where none
+/// does.
+pub fn kind(name: &str, beside: &Path) -> Option<&'static DeviceKind> {
+    let file = |name: &str| Some(written(name, beside)?.ok()?.root.to_json());
+    let own = file(name)?;
+    let base = own["like"].as_str().and_then(file).unwrap_or_default();
+    let has = |field: &&str| !own[*field].is_null() || !base[*field].is_null();
+    KINDS.iter().find(|kind| kind.fields.iter().any(has))
+}
+
+/// Returns the parameters of the device of this name, of whichever kind; `None` where there is none.
+///
+/// # Errors
+/// Errors in its file.
+pub fn numbers(name: &str, beside: &Path) -> Option<Result<Box<dyn AnyNumbers>, Problems>> {
+    (kind(name, beside).unwrap_or(&KINDS[0]).read)(name, beside)
+}
+
+/// Returns the parameters of the device of this name for components of a `type`; `None` where there is none.
+///
+/// # Errors
+/// Errors in its file, also that it has other parameters.
+pub fn numbers_for(
+    component: &str,
+    name: &str,
+    beside: &Path,
+) -> Option<Result<Box<dyn AnyNumbers>, Problems>> {
+    (DeviceKind::for_component(component)?.read)(name, beside)
+}
+
+/// Returns the device of this name, for a scenario in the folder `beside`; `None` where there is none.
+///
+/// # Errors
+/// Errors in its file.
+pub fn device_shown(name: &str, beside: &Path) -> Option<Result<Device, Problems>> {
+    Some(numbers(name, beside)?.and_then(|numbers| numbers.described(name)))
+}
+
+/// Returns the parameters of the device of this name, of the kind `D`; `None` where there is no such device.
+///
+/// # Errors
+/// Errors in its file, also that it has other parameters than those of `D`.
+fn device<D: DeserializeOwned + JsonSchema>(name: &str, beside: &Path) -> Option<Result<D, Problems>> {
+    Some(written(name, beside)?.and_then(|mut tree| {
+        variation::device(&mut tree.root, &document::Path::default(), beside)
+            .map_err(|problem| vec![problem])
+            .and_then(|()| document::read_as(&tree, &document::schema_of::<D>()))
+            .map_err(|problems| Problems::of(&tree, problems))
+    }))
+}
+
+/// Returns parameters that make sense.
+///
+/// # Errors
+/// All that is wrong with them, for the reader of `file`.
+pub fn sound<D: headrace_storage::Device>(device: D, file: &str) -> Result<D, Problems> {
+    let problems = device.problems();
+    let wrong: Vec<String> =
+        problems.iter().map(|(field, problem)| format!("`{field}`: {problem}")).collect();
+    if wrong.is_empty() {
+        return Ok(device);
+    }
+    Err(Problems::file(file, wrong.join("; "), "correct the device file"))
+}
+
+/// Size of the requests whose service times are reported, in bytes.
 const SMALL: u64 = 4096;
 
-/// A device, and what follows from its numbers.
+/// What is shown of a device.
 #[derive(Clone, Debug, Serialize)]
 pub struct Device {
     /// Its name in the catalogue.
@@ -29,14 +178,10 @@ pub struct Device {
     pub validation: String,
     /// Every number, with where it comes from.
     pub numbers: Vec<Number>,
-    /// Media rate by place: (share of the capacity from the outside, MB/s).
-    pub zone_rates: Vec<(f64, f64)>,
-    /// Seek time of reads by distance: (cylinders, ms).
-    pub seek_read: Vec<(f64, f64)>,
-    /// Seek time of writes by distance: (cylinders, ms).
-    pub seek_write: Vec<(f64, f64)>,
-    /// Mean service of a random 4 KiB read, in ms, without waiting; `None` for a volume type, which has limits alone, and a
-    /// tape drive.
+    /// The curves that follow from them.
+    #[serde(flatten)]
+    pub curves: DeviceCurves,
+    /// Mean service of a random 4 KiB read, in ms, without waiting; `None` where it serves no requests by itself.
     pub random_read_ms: Option<f64>,
     /// Mean service of a random 4 KiB write, in ms, without waiting.
     pub random_write_ms: Option<f64>,
@@ -53,73 +198,8 @@ pub struct Number {
     pub origin: String,
 }
 
-/// The device of this name, for a scenario in the folder `beside`; `None` where there is none.
-///
-/// # Errors
-/// Errors in its file.
-pub fn device(name: &str, beside: &Path) -> Option<Result<Device, Problems>> {
-    Some(match catalog::kind(name, beside) {
-        Some("ssd") => drives::device(name, beside)?.and_then(|ssd| of_ssd(name, ssd)),
-        Some("limiter") => {
-            drives::device(name, beside)?.and_then(|volume: VolumeNumbers| without_requests(name, volume))
-        }
-        Some("tape_library") => {
-            drives::device(name, beside)?.and_then(|drive: TapeDriveNumbers| without_requests(name, drive))
-        }
-        _ => drives::device(name, beside)?.and_then(|disk| of_disk(name, disk)),
-    })
-}
-
-fn of_disk(name: &str, numbers: DiskNumbers) -> Result<Device, Problems> {
-    let numbers = drives::sound(numbers, name)?;
-    let mechanism = Mechanism::new(&numbers, Positioning::Coupled);
-    let cylinders = f64::from(numbers.cylinders.get() - 1);
-    let shares = || (0..POINTS).map(|i| i as f64 / (POINTS - 1) as f64);
-    // Seek curves bend most near zero, so their points lie denser there.
-    let seek = |op| shares().map(|x| (x * x * cylinders, mechanism.seek_ms(op, x * x))).collect();
-    let random = |op| Some(mechanism.service_distribution(op, SMALL).mean());
-    Ok(Device {
-        zone_rates: shares().map(|u| (u, mechanism.media_rate(u) / 1e6)).collect(),
-        seek_read: seek(Op::Read),
-        seek_write: seek(Op::Write),
-        ..described(name, &numbers, random)
-    })
-}
-
-fn of_ssd(name: &str, numbers: SsdNumbers) -> Result<Device, Problems> {
-    let numbers = drives::sound(numbers, name)?;
-    Ok(described(name, &numbers, |op| Some(numbers.alone(op, SMALL).ms())))
-}
-
-/// A device that serves no blocks by itself.
-fn without_requests<D: headrace_storage::Device + Serialize>(
-    name: &str,
-    numbers: D,
-) -> Result<Device, Problems> {
-    Ok(described(name, &drives::sound(numbers, name)?, |_| None))
-}
-
-/// What every device has; `random` is the mean service of a small random request, in ms.
-fn described<D: headrace_storage::Device + Serialize>(
-    name: &str,
-    device: &D,
-    random: impl Fn(Op) -> Option<f64>,
-) -> Device {
-    Device {
-        name: name.to_owned(),
-        title: device.title().unwrap_or(name).to_owned(),
-        validation: device.validation().to_owned(),
-        numbers: told(&serde_json::to_value(device).expect("numbers and strings"), device.origins()),
-        zone_rates: Vec::new(),
-        seek_read: Vec::new(),
-        seek_write: Vec::new(),
-        random_read_ms: random(Op::Read),
-        random_write_ms: random(Op::Write),
-    }
-}
-
 /// The numbers as text, beside their origins.
-fn told(document: &serde_json::Value, origins: Vec<(String, Option<String>)>) -> Vec<Number> {
+fn told(document: &Value, origins: Vec<(String, Option<String>)>) -> Vec<Number> {
     let numbers = origins.into_iter().map(|(field, origin)| {
         let node = field.split('.').fold(document, |node, step| &node[step]);
         let value = if node.is_object() { &node["value"] } else { node };
@@ -128,4 +208,20 @@ fn told(document: &serde_json::Value, origins: Vec<(String, Option<String>)>) ->
         Number { field, value, origin: origin.unwrap_or_else(|| "not told".to_owned()) }
     });
     numbers.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::names;
+
+    #[test]
+    fn every_number_has_an_origin_and_makes_sense() {
+        for name in names() {
+            let device = device_shown(name, Path::new("")).unwrap().unwrap();
+            for Number { field, origin, .. } in device.numbers {
+                assert_ne!(origin, "not told", "{name}: {field} has neither source nor estimate");
+            }
+        }
+    }
 }

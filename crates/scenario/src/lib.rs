@@ -21,7 +21,6 @@ pub mod catalog;
 mod checks;
 pub mod devices;
 pub mod document;
-pub mod drives;
 pub mod embedded;
 pub mod experiment;
 pub mod faults;

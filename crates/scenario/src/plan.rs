@@ -8,20 +8,16 @@ mod streams;
 use std::path::{Path as FilePath, PathBuf};
 
 use headrace_kernel::RngStream;
-use headrace_storage::archive::tape_library::TapeDriveNumbers;
-use headrace_storage::disk::DiskNumbers;
-use headrace_storage::limiter::VolumeNumbers;
-use headrace_storage::ssd::SsdNumbers;
-use headrace_storage::{Device, DeviceCatalogue, DeviceLookup, Graph, LoweringError, WantedRoute, lower};
+use headrace_storage::{DeviceCatalogue, DeviceLookup, Graph, LoweringError, WantedRoute, lower};
 use headrace_units::Nanos;
 use headrace_work::{EmpiricalSpec, NodeId, TimeProblem};
 
-use crate::document::{Path, Problem, Problems};
+use crate::document::{Path, Problem};
 use crate::faults::{self, Fault};
 use crate::objectives::{self, Objective};
 use crate::progress::Progress;
 use crate::spec::{RunSpec, ScenarioSpec, WarmUp};
-use crate::{catalog, drives};
+use crate::{catalog, devices};
 
 pub use stream::StreamPlan;
 
@@ -143,18 +139,13 @@ pub(crate) struct KnownDevices {
 
 impl DeviceCatalogue for KnownDevices {
     fn device(&self, kind: &'static str, name: &str) -> DeviceLookup {
-        let other = catalog::kind(name, &self.folder).filter(|other| *other != kind);
-        match (other, kind) {
-            (Some("ssd"), _) => DeviceLookup::Other(("ssd", "solid-state drive")),
-            (Some("limiter"), _) => DeviceLookup::Other(("limiter", "volume type")),
-            (Some("tape_library"), _) => DeviceLookup::Other(("tape_library", "tape drive")),
-            (Some(other), _) => DeviceLookup::Other((other, "disk")),
-            (None, "ssd") => self.found(name, drives::device::<SsdNumbers>(name, &self.folder)),
-            (None, "limiter") => self.found(name, drives::device::<VolumeNumbers>(name, &self.folder)),
-            (None, "tape_library") => {
-                self.found(name, drives::device::<TapeDriveNumbers>(name, &self.folder))
-            }
-            (None, _) => self.found(name, drives::device::<DiskNumbers>(name, &self.folder)),
+        match devices::kind(name, &self.folder) {
+            Some(other) if other.component != kind => DeviceLookup::Other((other.component, other.name)),
+            _ => match devices::numbers_for(kind, name, &self.folder) {
+                Some(Ok(numbers)) => DeviceLookup::Found(numbers),
+                Some(Err(problems)) => DeviceLookup::Broken(problems.rendered()),
+                None => DeviceLookup::Unknown(catalog::candidates(name, &self.folder)),
+            },
         }
     }
 
@@ -167,14 +158,6 @@ impl KnownDevices {
     /// Those that a scenario in `folder` can name.
     pub fn beside(folder: &FilePath) -> Self {
         Self { folder: folder.to_owned() }
-    }
-
-    fn found<D: Device>(&self, name: &str, read: Option<Result<D, Problems>>) -> DeviceLookup {
-        match read {
-            Some(Ok(device)) => DeviceLookup::Found(Box::new(device)),
-            Some(Err(problems)) => DeviceLookup::Broken(problems.rendered()),
-            None => DeviceLookup::Unknown(catalog::candidates(name, &self.folder)),
-        }
     }
 }
 

@@ -125,12 +125,9 @@ macro_rules! declare {
                 serving.map(|(kind, _)| *kind).collect()
             }
 
-            pub(crate) fn lower(&self, at: &mut graph::Lowering) -> Option<Resolved<AnyPlan>> {
+            pub(crate) fn lower(&self, at: &mut graph::Lowering) -> Option<AnyPlan> {
                 match self {
-                    $($(Self::$kind(spec) => {
-                        let Resolved { plan, uses, capacity } = spec.lower(at)?;
-                        Some(Resolved { plan: AnyPlan::$kind(std::sync::Arc::new(plan)), uses, capacity })
-                    })+)+
+                    $($(Self::$kind(spec) => Some(AnyPlan::$kind(std::sync::Arc::new(spec.lower(at)?))),)+)+
                 }
             }
         }
@@ -176,10 +173,10 @@ macro_rules! declare {
                 }
             }
 
-            pub(crate) fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> AnyComponent<'m> {
+            pub(crate) fn build<'m>(&'m self, context: &'m NodeContext<'m>) -> AnyComponent<'m> {
                 match self {
-                    $($(Self::$kind(plan) => AnyComponent::$kind(plan.build(context, uses)),)+)+
-                    $($($(Self::$made(plan) => AnyComponent::$made(plan.build(context, uses)),)+)?)+
+                    $($(Self::$kind(plan) => AnyComponent::$kind(plan.build(context)),)+)+
+                    $($($(Self::$made(plan) => AnyComponent::$made(plan.build(context)),)+)?)+
                 }
             }
         }

@@ -16,10 +16,8 @@ pub use self::block::{array, controller, disk, file_system, limiter, ssd};
 pub use self::core::arena::{Arena, Slots};
 pub use self::core::component::{Component, InOrder, Plan, Spec, Theory};
 pub use self::core::context::{Edge, Flow, NodeContext, SimContext};
-pub use self::core::device::{Device, Named};
-pub use self::core::graph::{
-    DeviceCatalogue, DeviceLookup, Graph, LoweringError, Node, Resolved, View, WantedRoute,
-};
+pub use self::core::device::{self, Device, DeviceRef, Sourced};
+pub use self::core::graph::{DeviceCatalogue, DeviceLookup, Graph, LoweringError, Node, View, WantedRoute};
 pub use self::core::health::{Change, Event, Health, HealthEvent};
 pub use self::core::meter::{Activity, Balance, EventBooks, Meter, Portion};
 pub use self::core::theory::{Demand, Features, Load, Model, Phase, QueueOrder, ServiceKind, Sessions};

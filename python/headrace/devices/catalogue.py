@@ -45,12 +45,8 @@ def kind(name: str, beside: str | Path = ".") -> str:
     >>> kind("samsung-pm883-480gb"), kind("seagate-st3500630ns"), kind("aws-gp3"), kind("lto-9")
     ('ssd', 'disk', 'limiter', 'tape_library')
     """
-    found = numbers(name, beside)
-    if "flash" in found:
-        return "ssd"
-    if "wraps" in found:
-        return "tape_library"
-    return "limiter" if found.keys() & {"operations", "bytes"} else "disk"
+    numbers(name, beside)
+    return str(_core.device_kind(name, str(beside)))
 
 
 def device(name: str, beside: str | Path = ".") -> Json:

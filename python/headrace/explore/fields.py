@@ -22,7 +22,7 @@ OCTAVES = 4
 MOST_WHOLE = 120
 SECTOR = 512
 # The types of the schema that stand for a device by its name, and the kind of component that it is for.
-DEVICES = {"DeviceField": "disk", "SsdField": "ssd"}
+DEVICES = {"DiskField": "disk", "SsdField": "ssd", "VolumeField": "limiter", "TapeDriveField": "tape_library"}
 # A number of a device, with where it comes from; a file can have the number alone in its place.
 SOURCED = {"value", "source", "estimate"}
 # What is nothing goes up from there: to 20 ms, 1 GiB, 100 MB/s, 100 /s.

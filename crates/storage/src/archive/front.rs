@@ -12,7 +12,7 @@ use headrace_units::Nanos;
 use headrace_work::{Breakdown, FileOp, Request};
 
 use crate::core::component::{Component, Plan, Theory};
-use crate::core::context::{Edge, NodeContext};
+use crate::core::context::NodeContext;
 use crate::core::meter::{Activity, Meter, Portion, by_hosts, waits};
 
 use clients::Clients;
@@ -70,7 +70,7 @@ impl Drop for Leave<'_> {
 impl Plan for FrontSpec {
     type Component<'m> = Front<'m>;
 
-    fn build<'m>(&'m self, context: &'m NodeContext<'m>, _: &'m [Edge<'m>]) -> Front<'m> {
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>) -> Front<'m> {
         let all = self.ports.iter().enumerate();
         let ports = all.flat_map(|(at, class)| (0..class.number).map(move |_| (at, false)));
         Front {

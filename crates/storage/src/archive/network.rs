@@ -1,13 +1,13 @@
 //! A network that transfers share: those in one direction share its rate by max-min fairness.
 
 use headrace_kernel::LinkId;
-use headrace_units::{Bytes, BytesPerSecond, Nanos};
+use headrace_units::{BytesPerSecond, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::core::component::{Component, Plan, Spec, Theory};
-use crate::core::context::{Edge, NodeContext};
-use crate::core::graph::{Lowering, Resolved};
+use crate::core::context::NodeContext;
+use crate::core::graph::Lowering;
 use crate::core::meter::{Activity, Meter};
 
 /// A network between clients, disk pool and tape. Transfers share it by max-min fairness: one that is limited elsewhere leaves the rest to
@@ -25,11 +25,11 @@ pub struct NetworkSpec {
 impl Spec for NetworkSpec {
     type Plan = Self;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Resolved<Self>> {
+    fn lower(&self, at: &mut Lowering) -> Option<Self> {
         if self.rate.get() <= 0.0 {
             return at.refuse("rate", "the rate of a network must be above zero", None);
         }
-        Some(Resolved { plan: self.clone(), uses: Vec::new(), capacity: Bytes(0) })
+        Some(self.clone())
     }
 }
 
@@ -46,7 +46,7 @@ pub struct Network<'m> {
 impl Plan for NetworkSpec {
     type Component<'m> = Network<'m>;
 
-    fn build<'m>(&'m self, context: &'m NodeContext<'m>, _: &'m [Edge<'m>]) -> Network<'m> {
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>) -> Network<'m> {
         let inward = context.shared.fluid.link(self.rate);
         let outward = if self.half_duplex { inward } else { context.shared.fluid.link(self.rate) };
         Network { context, inward, outward }

@@ -11,7 +11,7 @@ use headrace_units::Nanos;
 use headrace_work::{Block, Op};
 
 use crate::core::component::{Component, Plan, Theory};
-use crate::core::context::{Edge, NodeContext};
+use crate::core::context::NodeContext;
 use crate::core::graph::View;
 use crate::core::meter::{Activity, Meter, by_hosts};
 use crate::core::theory::{Demand, Features, Load, ServiceKind};
@@ -100,7 +100,7 @@ pub struct Bucket<'m> {
 impl Plan for BucketPlan {
     type Component<'m> = Bucket<'m>;
 
-    fn build<'m>(&'m self, _: &'m NodeContext<'m>, _: &'m [Edge<'m>]) -> Bucket<'m> {
+    fn build<'m>(&'m self, _: &'m NodeContext<'m>) -> Bucket<'m> {
         let (at, busy) = (Nanos::ZERO, Nanos::ZERO);
         let content = Content { tokens: self.initial, at, most: self.size, busy, full: 0.0 };
         Bucket { plan: self, content: Cell::new(content), taken: Cell::default() }

@@ -14,11 +14,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::AnyPlan;
 use crate::block::bucket::{Bucket, BucketPlan, Token};
-use crate::block::disk::Sourced;
 use crate::core::component::{Component, InOrder, Plan, Spec, Theory};
 use crate::core::context::{Edge, NodeContext};
-use crate::core::device::{Device, Named};
-use crate::core::graph::{Lowering, Resolved, View};
+use crate::core::device::{Device, DeviceRef, Sourced, not_validated};
+use crate::core::graph::{Lowering, View};
 use crate::core::meter::{Activity, Meter, add};
 use crate::core::theory::{Demand, Features, Load, Model};
 use crate::core::work::Serve;
@@ -33,8 +32,7 @@ pub struct LimiterSpec {
     /// Volume type of a cloud, which sets the limits: its name in the catalogue, or a variation of one. Default: none; `operations` and
     /// `bytes` apply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<VolumeField>")]
-    pub device: Option<VolumeRef>,
+    pub device: Option<DeviceRef<VolumeNumbers>>,
     /// Limit of operations. Default: that of `device`, or none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operations: Option<OperationsLimit>,
@@ -111,44 +109,8 @@ pub struct VolumeNumbers {
     pub bytes: Option<BytesLimit>,
 }
 
-/// A volume type: one of the catalogue, a variation of one, or its limits in full.
-#[derive(JsonSchema)]
-#[serde(untagged)]
-#[allow(dead_code, reason = "for the schema only")]
-enum VolumeField {
-    /// Name of a volume type in the catalogue.
-    Named(String),
-    /// A volume type with some limits changed.
-    Varied(VariedVolume),
-    /// All limits.
-    Numbers(Box<VolumeNumbers>),
-}
-
-/// A volume type that differs from another in the fields given beside `like`.
-#[derive(JsonSchema)]
-#[schemars(extend("additionalProperties" = true))]
-#[allow(dead_code, reason = "for the schema only")]
-struct VariedVolume {
-    /// The volume type that supplies all other limits; each then counts as an estimate.
-    like: String,
-}
-
-/// A volume type by name, or its limits.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum VolumeRef {
-    /// Name of a volume type in the catalogue.
-    Named(String),
-    /// All limits.
-    Numbers(Box<VolumeNumbers>),
-}
-
 const fn all() -> Fraction {
     Fraction(1.0)
-}
-
-fn not_validated() -> String {
-    "not validated".to_owned()
 }
 
 /// The time whose tokens are saved by default, in seconds: that of QEMU's `throttle.c`.
@@ -197,7 +159,8 @@ impl VolumeNumbers {
 
 impl Device for VolumeNumbers {
     const KIND: &'static str = "limiter";
-    const NAME: &'static str = "volume";
+    const NAME: &'static str = "volume type";
+    const FIELDS: &'static [&'static str] = &["operations", "bytes"];
 
     fn problems(&self) -> Vec<(&'static str, String)> {
         let problem = |(field, limit)| {
@@ -235,11 +198,7 @@ impl Device for VolumeNumbers {
 impl LimiterSpec {
     /// Returns the limits that it sets itself, or has of its volume type.
     fn agreed(&self, at: &mut Lowering) -> Option<VolumeNumbers> {
-        let named = self.device.as_ref().map(|device| match device {
-            VolumeRef::Named(name) => Named::Name(name),
-            VolumeRef::Numbers(numbers) => Named::Written(&**numbers),
-        });
-        let device: Option<VolumeNumbers> = match named {
+        let device = match &self.device {
             Some(device) => Some(at.device("device", device)?),
             None => None,
         };
@@ -263,7 +222,7 @@ impl LimiterSpec {
 impl Spec for LimiterSpec {
     type Plan = LimiterPlan;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Resolved<LimiterPlan>> {
+    fn lower(&self, at: &mut Lowering) -> Option<LimiterPlan> {
         let target = at.asked::<Block>("to", &self.to)?;
         let numbers = self.agreed(at)?;
         let limits: Vec<(&str, Limit)> = numbers.limits().collect();
@@ -283,7 +242,9 @@ impl Spec for LimiterSpec {
         let buckets: Vec<_> =
             buckets.map(|(name, plan)| at.part(&name, AnyPlan::Bucket(plan.into()))).collect();
         let uses = [vec![target], buckets].concat();
-        Some(Resolved { plan: LimiterPlan { excess: self.excess }, uses, capacity: at.capacity(target) })
+        at.uses(uses);
+        at.holds(at.capacity(target));
+        Some(LimiterPlan { excess: self.excess })
     }
 }
 
@@ -365,7 +326,8 @@ pub struct Limiter<'m> {
 impl Plan for LimiterPlan {
     type Component<'m> = Limiter<'m>;
 
-    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Limiter<'m> {
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>) -> Limiter<'m> {
+        let uses = context.uses();
         let (target, buckets) = uses.split_first().expect("lowering gives it a target");
         let buckets = buckets.iter().filter_map(|edge| Some((edge, edge.get()?))).collect();
         let line = Resource::fcfs(context.shared.sim, 1);

@@ -1,6 +1,6 @@
 //! A share: the way by which one of those who ask comes to [`Shares`](crate::block::shares::Shares) of a component.
 
-use headrace_units::PerSecond;
+use headrace_units::{Nanos, PerSecond};
 use headrace_work::{Block, Breakdown, Request};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,9 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::block::mclock::Rates;
 use crate::block::shares::{OfShare, ShareNumbers, one};
 use crate::core::component::{Component, Plan, Spec, Theory};
-use crate::core::context::{Edge, NodeContext};
-use crate::core::graph::{Lowering, Resolved, View};
-use crate::core::theory::{Demand, Features, Load};
+use crate::core::context::NodeContext;
+use crate::core::graph::Lowering;
 use crate::core::work::Serve;
 
 /// A share of a component behind `shares`: of a stream, or of all that ask through it.
@@ -33,15 +32,15 @@ pub struct ShareSpec {
 impl Spec for ShareSpec {
     type Plan = SharePlan;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Resolved<SharePlan>> {
+    fn lower(&self, at: &mut Lowering) -> Option<SharePlan> {
         let shares = at.asked::<OfShare>("of", &self.of)?;
         let Self { reservation, weight, limit, .. } = *self;
         match (ShareNumbers { reservation, weight, limit }).rates() {
-            Ok(rates) => Some(Resolved {
-                plan: SharePlan { rates },
-                uses: vec![shares],
-                capacity: at.capacity(shares),
-            }),
+            Ok(rates) => {
+                at.uses(vec![shares]);
+                at.holds(at.capacity(shares));
+                Some(SharePlan { rates })
+            }
             Err((field, wrong)) => at.refuse(field, wrong, None),
         }
     }
@@ -54,17 +53,8 @@ pub struct SharePlan {
 }
 
 impl Theory for SharePlan {
-    fn features(&self) -> Features {
-        Features { stands_before: Some(0), flushes_at_once: true, ..Features::default() }
-    }
-
-    fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
-        let all: Vec<_> = view.uses().map(|shares| shares.demands(load)).collect::<Result<_, _>>()?;
-        Ok(all.concat())
-    }
-
-    fn note(&self, view: View, load: &Load) -> Option<String> {
-        view.uses().find_map(|used| used.note(load))
+    fn passes_on(&self) -> Option<Nanos> {
+        Some(Nanos::ZERO)
     }
 }
 
@@ -72,21 +62,20 @@ impl Theory for SharePlan {
 pub struct Share<'m> {
     context: &'m NodeContext<'m>,
     rates: Rates,
-    shares: &'m Edge<'m>,
 }
 
 impl Plan for SharePlan {
     type Component<'m> = Share<'m>;
 
-    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Share<'m> {
-        Share { context, rates: self.rates, shares: &uses[0] }
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>) -> Share<'m> {
+        Share { context, rates: self.rates }
     }
 }
 
 impl<'m> Serve<'m, Block> for Share<'m> {
     async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         let work = OfShare { block: request.work, client: self.context.id.0, rates: self.rates };
-        Box::pin(self.shares.serve(&request.with(work), breakdown)).await;
+        Box::pin(self.context.uses()[0].serve(&request.with(work), breakdown)).await;
     }
 }
 

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::block::mclock::{MClock, Rates};
 use crate::core::component::{Component, Plan, Spec, Theory};
 use crate::core::context::{Edge, NodeContext};
-use crate::core::graph::{Copies, Lowering, Resolved, View};
+use crate::core::graph::{Copies, Lowering, View};
 use crate::core::meter::{Activity, add, by_hosts};
 use crate::core::theory::{Demand, Features, Load, ServiceKind};
 use crate::core::work::{Serve, Work};
@@ -82,7 +82,7 @@ const EQUAL: Rates = Rates { reservation: 0.0, weight: 1.0, limit: f64::INFINITY
 impl Spec for SharesSpec {
     type Plan = SharesPlan;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Resolved<SharesPlan>> {
+    fn lower(&self, at: &mut Lowering) -> Option<SharesPlan> {
         let target = match (&self.to, &self.of) {
             (Some(to), None) => at.asked::<Block>("to", to),
             (None, Some(of @ (Copies::Part(_) | Copies::Written(_)))) => {
@@ -101,7 +101,9 @@ impl Spec for SharesSpec {
         };
         let unit = self.unit.map_or(u64::MAX, Bytes::get);
         let plan = SharesPlan { depth: u64::from(self.depth), unit, background };
-        Some(Resolved { plan, uses: vec![target], capacity: at.capacity(target) })
+        at.uses(vec![target]);
+        at.holds(at.capacity(target));
+        Some(plan)
     }
 }
 
@@ -169,7 +171,8 @@ impl Drop for Asking<'_> {
 impl Plan for SharesPlan {
     type Component<'m> = Shares<'m>;
 
-    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Shares<'m> {
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>) -> Shares<'m> {
+        let uses = context.uses();
         let sim = context.shared.sim;
         Shares {
             context,

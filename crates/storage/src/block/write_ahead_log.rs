@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::component::{Component, Plan, Spec, Theory};
 use crate::core::context::{Edge, NodeContext};
-use crate::core::graph::{Lowering, Resolved};
+use crate::core::graph::Lowering;
 use crate::core::meter::{Activity, Meter, add, by_hosts};
 use crate::core::theory::Features;
 use crate::core::work::Serve;
@@ -52,7 +52,7 @@ const fn four_kib() -> Bytes {
 impl Spec for WriteAheadLogSpec {
     type Plan = WriteAheadLogPlan;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Resolved<WriteAheadLogPlan>> {
+    fn lower(&self, at: &mut Lowering) -> Option<WriteAheadLogPlan> {
         let target = at.asked::<Block>("to", &self.to)?;
         let (room, block) = (at.capacity(target).0.saturating_sub(self.at.0), self.block.0);
         let size = self.size.map_or(room, |size| size.0);
@@ -79,7 +79,9 @@ impl Spec for WriteAheadLogSpec {
             most: self.most,
         };
         let capacity = Bytes(plan.size);
-        Some(Resolved { plan, uses: vec![target], capacity })
+        at.uses(vec![target]);
+        at.holds(capacity);
+        Some(plan)
     }
 }
 
@@ -135,7 +137,8 @@ pub struct WriteAheadLog<'m> {
 impl Plan for WriteAheadLogPlan {
     type Component<'m> = WriteAheadLog<'m>;
 
-    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> WriteAheadLog<'m> {
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>) -> WriteAheadLog<'m> {
+        let uses = context.uses();
         let sim = context.shared.sim;
         WriteAheadLog {
             context,

@@ -13,17 +13,12 @@ use crate::core::health::{Change, Event, HealthEvent};
 /// Room for the components of a graph. It outlives every process.
 pub struct Slots<'m> {
     components: Vec<OnceCell<AnyComponent<'m>>>,
-    edges: Vec<OnceCell<Box<[Edge<'m>]>>>,
 }
 
 impl Slots<'_> {
     /// Empty slots for the nodes of `graph`.
     pub fn of(graph: &Graph) -> Self {
-        let n = graph.nodes.len();
-        Self {
-            components: (0..n).map(|_| OnceCell::new()).collect(),
-            edges: (0..n).map(|_| OnceCell::new()).collect(),
-        }
+        Self { components: graph.nodes.iter().map(|_| OnceCell::new()).collect() }
     }
 }
 
@@ -50,9 +45,8 @@ impl<'m> Arena<'m> {
         let arena = Self { graph, shared, contexts, slots };
         for &id in &graph.order {
             let node = &graph.nodes[id.index()];
-            let edges = node.uses.iter().map(|used| arena.edge_to(*used)).collect();
-            let edges = slots.edges[id.index()].get_or_init(|| edges);
-            let component = node.plan.build(arena.context(id), edges);
+            arena.context(id).connect(node.uses.iter().map(|used| arena.edge_to(*used)).collect());
+            let component = node.plan.build(arena.context(id));
             assert!(slots.components[id.index()].set(component).is_ok(), "a node is built once");
         }
         graph.order.iter().for_each(|id| arena.component(*id).begin());
@@ -128,7 +122,7 @@ impl<'m> Arena<'m> {
 
     /// The ways from a component to those it uses.
     pub fn edges(self, from: NodeId) -> &'m [Edge<'m>] {
-        self.slots.edges[from.index()].get().map_or(&[], |edges| &**edges)
+        self.context(from).uses()
     }
 }
 

@@ -1,14 +1,15 @@
 //! Traits that every component implements.
 
 use headrace_analytic::Distribution;
+use headrace_kernel::Resource;
 use headrace_units::{Bytes, Nanos};
 use headrace_work::{Block, Breakdown, Op, Request};
 
-use crate::core::context::{Edge, NodeContext};
-use crate::core::graph::{Lowering, Resolved, View};
+use crate::core::context::NodeContext;
+use crate::core::graph::{Lowering, View};
 use crate::core::health::Change;
 use crate::core::meter::{Activity, Balance, EventBooks, Meter, Portion};
-use crate::core::theory::{Demand, Features, Load, Model, Phase};
+use crate::core::theory::{Demand, Features, Load, Model, Phase, QueueOrder, ServiceKind};
 use crate::core::work::Serve;
 
 /// Specification of a component: the fields that a user writes.
@@ -16,8 +17,9 @@ pub trait Spec {
     /// Plan made of it once names are looked up.
     type Plan: Plan;
 
-    /// Looks up what it names and refuses what cannot work; all errors go to `at`. `None` where there was one.
-    fn lower(&self, at: &mut Lowering) -> Option<Resolved<Self::Plan>>;
+    /// Looks up what it names and refuses what cannot work; all errors go to `at`. `None` where there was one. States what the plan
+    /// [uses](Lowering::uses) and how many bytes it [holds](Lowering::holds).
+    fn lower(&self, at: &mut Lowering) -> Option<Self::Plan>;
 
     /// Returns the server in which the component stands; `None` if it stands by itself.
     fn host(&self) -> Option<&str> {
@@ -32,15 +34,34 @@ pub trait Plan: Theory + std::fmt::Debug + Send + Sync {
     where
         Self: 'm;
 
-    /// Builds it at `context`, with an edge to each node that it uses.
-    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Self::Component<'m>;
+    /// Builds it at `context`, which has an edge to each node that it uses.
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>) -> Self::Component<'m>;
 }
 
 /// Facts about a component before time runs. Every default is the cautious answer.
 pub trait Theory {
-    /// Returns its features.
+    /// Returns its features: by default the cautious ones, or those of a component that only [passes on](Self::passes_on).
     fn features(&self) -> Features {
-        Features::default()
+        let passes_on = self.passes_on().is_some();
+        Features { stands_before: passes_on.then_some(0), flushes_at_once: passes_on, ..Features::default() }
+    }
+
+    /// Returns the delay after which each request goes on, as it is, to the one component that this one uses; `None` if it does
+    /// more, or other. Formulas follow from those of that component.
+    fn passes_on(&self) -> Option<Nanos> {
+        None
+    }
+
+    /// Returns the time for which a request holds a server, where it depends on nothing else; `None` if it does. Formulas follow, for
+    /// [this number of servers](Self::servers) and one queue in order of arrival.
+    fn time(&self, op: Op, bytes: u64) -> Option<Nanos> {
+        _ = (op, bytes);
+        None
+    }
+
+    /// Returns the number of requests that are served at once, where formulas follow from a [time](Self::time).
+    fn servers(&self) -> u32 {
+        1
     }
 
     /// The distribution of the time, in ms, for which one request holds the component and no other may begin.
@@ -48,8 +69,11 @@ pub trait Theory {
     /// # Errors
     /// Requests overlap, or there is no formula: which assumption fails.
     fn service(&self, view: View, op: Op, bytes: u64) -> Result<Distribution, String> {
-        _ = (op, bytes);
-        Err(format!("there is a formula for a {}", view.kind()))
+        match (self.time(op, bytes), self.servers()) {
+            (Some(time), 1) => Ok(Distribution::Fixed(time.ms())),
+            (Some(_), servers) => Err(format!("one server: `{}` has {servers}", view.path())),
+            (None, _) => Err(format!("there is a formula for a {}", view.kind())),
+        }
     }
 
     /// How the requests of a load are served, in the terms of a formula: by default one after the other, in the order in which
@@ -58,8 +82,15 @@ pub trait Theory {
     /// # Errors
     /// No formula applies: which assumption fails.
     fn model(&self, view: View, load: &Load) -> Result<Model, String> {
-        let distribution = load.mixed(|op, bytes| self.service(view, op, bytes))?;
-        Ok(Model::Single { distribution, share: 1.0, formula: "M/G/1", mild: None })
+        match (load.mixed(|op, bytes| self.service(view, op, bytes)), held(self, load)) {
+            (Ok(distribution), _) => {
+                Ok(Model::Single { distribution, share: 1.0, formula: "M/G/1", mild: None })
+            }
+            (Err(fails), Some(held)) => {
+                Ok(Model::Busy { work_ms: held.mean() / f64::from(self.servers()), fails })
+            }
+            (Err(fails), None) => Err(fails),
+        }
     }
 
     /// Returns the demand of one request of a load on this node and on those it uses, from which a network of queues is made.
@@ -67,12 +98,16 @@ pub trait Theory {
     /// # Errors
     /// It is not known: which assumption fails.
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
-        _ = load;
-        Err(format!(
-            "the demand of a request on a {} is known: `{}` has no formula",
-            view.kind(),
-            view.path()
-        ))
+        let at = |server, held| Demand::one(view.id(), server, held);
+        if let Some(delay) = self.passes_on() {
+            let own = (delay > Nanos::ZERO).then(|| at(ServiceKind::Delay, Distribution::Fixed(delay.ms())));
+            let beyond: Vec<_> = view.uses().map(|used| used.demands(load)).collect::<Result<_, _>>()?;
+            return Ok(beyond.into_iter().flatten().chain(own).collect());
+        }
+        let queue = ServiceKind::Queue { servers: self.servers(), order: QueueOrder::FirstCome };
+        held(self, load).map(|held| vec![at(queue, held)]).ok_or_else(|| {
+            format!("the demand of a request on a {} is known: `{}` has no formula", view.kind(), view.path())
+        })
     }
 
     /// Returns the demand on this node and on those it uses for one phase of a request of a load, from the sender's port to the
@@ -107,8 +142,8 @@ pub trait Theory {
 
     /// Returns true if its utilisation is proportional to this load.
     fn scales(&self, view: View, load: &Load) -> bool {
-        _ = (view, load);
-        false
+        let beyond = || view.uses().all(|used| used.scales(load));
+        held(self, load).is_some() || (self.passes_on().is_some() && beyond())
     }
 
     /// Returns the most bytes that cross at once between this component and those it uses; `None` if all of a request do.
@@ -125,9 +160,14 @@ pub trait Theory {
 
     /// Returns a note for readers of the results under this load; `None` if there is nothing to say.
     fn note(&self, view: View, load: &Load) -> Option<String> {
-        _ = (view, load);
-        None
+        self.passes_on().and_then(|_| view.uses().find_map(|used| used.note(load)))
     }
+}
+
+/// Returns the distribution of the time for which requests of a load hold a server, in ms, where they have a [time](Theory::time).
+fn held(component: &(impl Theory + ?Sized), load: &Load) -> Option<Distribution> {
+    let time = |&(p, op, bytes): &_| Some((p, Distribution::Fixed(component.time(op, bytes)?.ms())));
+    Some(Distribution::mixed(load.kinds.iter().map(time).collect::<Option<_>>()?))
 }
 
 /// A component in a simulation: what it notices, and what it measures of itself.
@@ -154,10 +194,14 @@ pub trait Component<'m> {
         None
     }
 
-    /// Its servers and its queue up to `now`; none for a component without a queue of its own.
-    fn activity(&self, now: Nanos) -> Option<Activity> {
-        _ = now;
+    /// Returns its servers, where it has one queue in order of arrival; `None` if it has none, or other queues.
+    fn servers(&self) -> Option<&Resource<'m>> {
         None
+    }
+
+    /// Returns what its servers did up to `now`; `None` for a component without a queue of its own.
+    fn activity(&self, now: Nanos) -> Option<Activity> {
+        self.servers().map(|servers| Activity::of(servers.servers(), &servers.usage(), now))
     }
 
     /// Servers of it that stand in for no others; none where any server serves any request. Only of components of archives, whose logs are replayed

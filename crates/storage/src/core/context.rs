@@ -1,7 +1,7 @@
 //! Context of a component in a simulation, and the edges on which work reaches it.
 
 use std::any::Any;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 
 use headrace_kernel::{Fluid, RngStream, Sim};
 use headrace_work::{Block, Breakdown, NodeId, Request};
@@ -176,6 +176,7 @@ pub struct NodeContext<'m> {
     pub path: &'m str,
     /// Health of the component.
     pub health: Health,
+    uses: OnceCell<Box<[Edge<'m>]>>,
     received: Cell<Flow>,
     answered: Cell<Flow>,
     touched: Cell<bool>,
@@ -185,7 +186,18 @@ impl<'m> NodeContext<'m> {
     /// The context of one component.
     pub(crate) fn new(shared: &'m SimContext<'m>, id: NodeId, path: &'m str) -> Self {
         let (received, answered, touched) = (Cell::default(), Cell::default(), Cell::new(false));
-        Self { shared, id, path, health: Health::default(), received, answered, touched }
+        let (health, uses) = (Health::default(), OnceCell::new());
+        Self { shared, id, path, health, uses, received, answered, touched }
+    }
+
+    /// Returns the edges to the nodes that it [uses](crate::Lowering::uses), in that order.
+    pub fn uses(&self) -> &[Edge<'m>] {
+        self.uses.get().map_or(&[], |edges| &**edges)
+    }
+
+    /// Gives it the edges to the nodes that it uses, once.
+    pub(crate) fn connect(&self, edges: Box<[Edge<'m>]>) {
+        assert!(self.uses.set(edges).is_ok(), "a node is built once");
     }
 
     /// The random stream of the component here for `purpose`.

@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::core::component::{Component, InOrder, Plan, Spec, Theory};
-use crate::core::context::{Edge, NodeContext};
-use crate::core::graph::{Lowering, Resolved, View};
+use crate::core::context::NodeContext;
+use crate::core::graph::{Lowering, View};
 use crate::core::meter::Activity;
 use crate::core::theory::{self, Demand, Features, Load, Model, ServiceKind};
 use crate::core::work::Serve;
@@ -63,7 +63,7 @@ impl StationSpec {
 impl Spec for StationSpec {
     type Plan = Self;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Resolved<Self>> {
+    fn lower(&self, at: &mut Lowering) -> Option<Self> {
         let service = at.time("service", &self.service)?;
         if service.distribution().mean() <= 0.0 {
             return at.refuse("service", "a service takes some time", None);
@@ -72,7 +72,8 @@ impl Spec for StationSpec {
             return at.refuse("capacity", "a station addresses at most 1 EiB", None);
         }
         let plan = Self { service, ..self.clone() };
-        Some(Resolved { plan, uses: Vec::new(), capacity: self.capacity })
+        at.holds(self.capacity);
+        Some(plan)
     }
 }
 
@@ -147,7 +148,7 @@ pub struct Station<'m> {
 impl Plan for StationSpec {
     type Component<'m> = Station<'m>;
 
-    fn build<'m>(&'m self, context: &'m NodeContext<'m>, _: &'m [Edge<'m>]) -> Station<'m> {
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>) -> Station<'m> {
         let (sim, many) = (context.shared.sim, u64::from(self.servers));
         let servers = match self.order {
             Order::FirstCome => Servers::FirstCome(Resource::fcfs(sim, many)),

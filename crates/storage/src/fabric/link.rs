@@ -2,7 +2,7 @@
 
 use headrace_analytic::Distribution;
 use headrace_kernel::{Resource, Sim};
-use headrace_units::{Bytes, BytesPerSecond, Nanos};
+use headrace_units::{BytesPerSecond, Nanos};
 use headrace_work::{Block, Breakdown, Cause, Op, Request};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::AnyPlan;
 use crate::core::component::{Component, InOrder, Plan, Spec, Theory};
 use crate::core::context::{Edge, NodeContext};
-use crate::core::graph::{Lowering, Resolved, View};
+use crate::core::graph::{Lowering, View};
 use crate::core::meter::{Activity, ByCause};
 use crate::core::theory::{Demand, Features, Load, ServiceKind};
 use crate::core::work::Serve;
@@ -85,7 +85,7 @@ impl LinkSpec {
 impl Spec for LinkSpec {
     type Plan = LinkPlan;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Resolved<LinkPlan>> {
+    fn lower(&self, at: &mut Lowering) -> Option<LinkPlan> {
         let Self { preset, rate, frame, metres, credit, .. } = *self;
         let wire = WireFields { preset, rate, frame, metres, credit }.wire(at)?;
         let usual = if self.preset.is_some() { Duplex::Full } else { Duplex::Half };
@@ -99,7 +99,8 @@ impl Spec for LinkSpec {
             Duplex::Half => Vec::new(),
             Duplex::Full => DIRECTIONS.iter().map(|(_, name)| at.part(name, port())).collect(),
         };
-        Some(Resolved { plan: LinkPlan { wire, latency: self.latency, duplex }, uses, capacity: Bytes(0) })
+        at.uses(uses);
+        Some(LinkPlan { wire, latency: self.latency, duplex })
     }
 }
 
@@ -175,7 +176,8 @@ struct Shared<'m> {
 impl Plan for LinkPlan {
     type Component<'m> = Link<'m>;
 
-    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Link<'m> {
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>) -> Link<'m> {
+        let uses = context.uses();
         let shared = || Shared { wire: Resource::fcfs(context.shared.sim, 1), by_cause: ByCause::default() };
         let wires = match self.duplex {
             Duplex::Half => Wires::One(Box::new(shared())),

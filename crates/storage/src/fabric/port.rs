@@ -12,7 +12,7 @@ use headrace_work::{Block, Breakdown, Op, Request};
 
 use crate::core::bookings::Bookings;
 use crate::core::component::{Component, InOrder, Plan, Theory};
-use crate::core::context::{Edge, NodeContext};
+use crate::core::context::NodeContext;
 use crate::core::graph::View;
 use crate::core::meter::Activity;
 use crate::core::theory::{Demand, Features, Load, ServiceKind};
@@ -79,7 +79,7 @@ impl PortPlan {
 impl Plan for PortPlan {
     type Component<'m> = Port<'m>;
 
-    fn build<'m>(&'m self, context: &'m NodeContext<'m>, _: &'m [Edge<'m>]) -> Port<'m> {
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>) -> Port<'m> {
         Port { context, plan: self, sim: context.shared.sim, bookings: RefCell::default() }
     }
 }

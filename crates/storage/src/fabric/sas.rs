@@ -5,12 +5,12 @@
 //! lane at the disk's rate.
 
 use headrace_kernel::Fcfs;
-use headrace_units::{Bytes, Nanos};
+use headrace_units::Nanos;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::core::component::Spec;
-use crate::core::graph::{Lowering, Resolved, View};
+use crate::core::graph::{Lowering, View};
 use crate::fabric::channel::{Arbitration, Channel, FCP, Frames, LaneProtocol, LaneTurn, Tenancies};
 use crate::fabric::wire::NS_PER_METRE;
 
@@ -97,8 +97,8 @@ impl SasPreset {
 impl Spec for SasSpec {
     type Plan = Self;
 
-    fn lower(&self, _: &mut Lowering) -> Option<Resolved<Self>> {
-        Some(Resolved { plan: self.clone(), uses: Vec::new(), capacity: Bytes(0) })
+    fn lower(&self, _: &mut Lowering) -> Option<Self> {
+        Some(self.clone())
     }
 }
 

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::core::component::Spec;
-use crate::core::graph::{Lowering, Resolved, View};
+use crate::core::graph::{Lowering, View};
 use crate::fabric::channel::{Arbitration, Channel, LaneProtocol, LaneTurn, Tenancies, Tenancy};
 use crate::fabric::path_transfer::Sender::{Controller, Disk};
 
@@ -97,7 +97,7 @@ impl ScsiPreset {
 impl Spec for ScsiBusSpec {
     type Plan = Self;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Resolved<Self>> {
+    fn lower(&self, at: &mut Lowering) -> Option<Self> {
         if self.burst == Some(Bytes(0)) {
             return at.refuse(
                 "burst",
@@ -105,7 +105,7 @@ impl Spec for ScsiBusSpec {
                 Some("leave it out for no limit"),
             );
         }
-        Some(Resolved { plan: self.clone(), uses: Vec::new(), capacity: Bytes(0) })
+        Some(self.clone())
     }
 }
 

@@ -1,8 +1,9 @@
 //! Random systems: whatever is built of components, accounts add up, what is sent arrives, and order and numbers are as promised.
 
 use crate::common::{Coming, by_events, graph, lowered};
+use headrace_storage::DeviceRef;
 use headrace_storage::array::{ArraySpec, Level, Queueing, ReadFrom, Via};
-use headrace_storage::disk::{DeviceRef, DiskNumbers, DiskSpec, Positioning};
+use headrace_storage::disk::{DiskNumbers, DiskSpec, Positioning};
 use headrace_storage::graph::Copies;
 use headrace_storage::link::LinkSpec;
 use headrace_storage::station::{Order, StationSpec};

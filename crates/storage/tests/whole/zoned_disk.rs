@@ -6,9 +6,10 @@ use crate::near::close;
 use headrace_analytic::{Distribution, Mg1};
 use headrace_kernel::RngStream;
 use headrace_storage::array::{ArraySpec, FirstUnit, Level, Queueing};
-use headrace_storage::disk::{DeviceRef, DiskNumbers, DiskSpec, Positioning, SeekTimes, Sourced};
+use headrace_storage::disk::{DiskNumbers, DiskSpec, Positioning, SeekTimes};
 use headrace_storage::graph::Copies;
 use headrace_storage::{ComponentSpec, Graph, Load, Model};
+use headrace_storage::{DeviceRef, Sourced};
 use headrace_units::{Bytes, Nanos};
 use headrace_work::{Block, Op};
 

@@ -76,7 +76,8 @@ struct EventBuilderCounts {
 impl Plan for EventBuilderPlan {
     type Component<'m> = EventBuilder<'m>;
 
-    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> EventBuilder<'m> {
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>) -> EventBuilder<'m> {
+        let uses = context.uses();
         let (sim, spec) = (context.shared.sim, &self.spec);
         EventBuilder {
             context,

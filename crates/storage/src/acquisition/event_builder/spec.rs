@@ -1,12 +1,12 @@
 //! Specification and plan of an event builder.
 
-use headrace_units::{Bytes, BytesPerSecond, Nanos};
+use headrace_units::{BytesPerSecond, Nanos};
 use headrace_work::{DaqEvent, TimeSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::core::component::{Spec, Theory};
-use crate::core::graph::{Copies, Lowering, Resolved};
+use crate::core::graph::{Copies, Lowering};
 use crate::core::theory::Features;
 use crate::fabric::wire::{FrameSpec, Preset, Wire, WireFields};
 
@@ -75,7 +75,7 @@ pub struct EventBuilderPlan {
 impl Spec for EventBuilderSpec {
     type Plan = EventBuilderPlan;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Resolved<EventBuilderPlan>> {
+    fn lower(&self, at: &mut Lowering) -> Option<EventBuilderPlan> {
         let wire = self.wire(at);
         let recorders = match &self.recorder {
             Some(of) => at.copies::<DaqEvent>("recorder", of, Some(self.builders)),
@@ -90,7 +90,8 @@ impl Spec for EventBuilderSpec {
         }
         let buffers = self.buffers.or((self.assign == Assign::Credit).then_some(1));
         let spec = Self { buffers, overhead, assemble, ..self.clone() };
-        Some(Resolved { plan: EventBuilderPlan { spec, wire: wire? }, uses, capacity: Bytes(0) })
+        at.uses(uses);
+        Some(EventBuilderPlan { spec, wire: wire? })
     }
 }
 

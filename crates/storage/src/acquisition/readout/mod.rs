@@ -78,7 +78,8 @@ impl ReadoutCounts {
 impl Plan for ReadoutPlan {
     type Component<'m> = Readout<'m>;
 
-    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Readout<'m> {
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>) -> Readout<'m> {
+        let uses = context.uses();
         let (sim, n) = (context.shared.sim, self.spec.concentrators as usize);
         let builder = uses[0].get().expect("a readout is lowered with an event builder");
         let counts = ReadoutCounts {

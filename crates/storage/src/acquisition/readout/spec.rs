@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Mesh;
 use crate::acquisition::event_builder::EventBuilderSpec;
 use crate::core::component::{Spec, Theory};
-use crate::core::graph::{Lowering, Resolved};
+use crate::core::graph::Lowering;
 
 /// Readout by local data concentrators. Each request of a stream to it is a trigger, on which every concentrator reads one sub-event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -71,7 +71,7 @@ pub struct ReadoutPlan {
 impl Spec for ReadoutSpec {
     type Plan = ReadoutPlan;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Resolved<ReadoutPlan>> {
+    fn lower(&self, at: &mut Lowering) -> Option<ReadoutPlan> {
         let builder = at.shared_of_kind("builder", &self.builder, "event_builder");
         if let Some(problem) = self.sub_event.problem() {
             return at.refuse("sub_event", problem, None);
@@ -96,11 +96,8 @@ impl Spec for ReadoutSpec {
         }
         let mut uses = vec![builder?];
         let mesh = self.mesh(at, &mut uses)?;
-        Some(Resolved {
-            plan: ReadoutPlan { spec: Self { time, ..self.clone() }, mesh },
-            uses,
-            capacity: Bytes(0),
-        })
+        at.uses(uses);
+        Some(ReadoutPlan { spec: Self { time, ..self.clone() }, mesh })
     }
 }
 

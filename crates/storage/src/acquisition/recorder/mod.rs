@@ -55,7 +55,8 @@ pub struct Recorder<'m> {
 impl Plan for RecorderPlan {
     type Component<'m> = Recorder<'m>;
 
-    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Recorder<'m> {
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>) -> Recorder<'m> {
+        let uses = context.uses();
         let (sim, spec) = (context.shared.sim, &self.spec);
         let fluid = Box::new(Fluid::new(sim));
         let cores = fluid.link(BytesPerSecond(f64::from(spec.cores) * spec.smt * CORE));

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ComponentSpec;
 use crate::core::component::{Spec, Theory};
-use crate::core::graph::{Lowering, Resolved};
+use crate::core::graph::Lowering;
 
 /// Recording of the events of one builder: streams format events, compress them and write them to volumes or to an archive. A stream
 /// processes one event at a time; its writes proceed in parallel.
@@ -107,7 +107,7 @@ pub struct RecorderPlan {
 impl Spec for RecorderSpec {
     type Plan = RecorderPlan;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Resolved<RecorderPlan>> {
+    fn lower(&self, at: &mut Lowering) -> Option<RecorderPlan> {
         let is_archive =
             |name: &String| at.named_in_system(name).is_some_and(ComponentSpec::serves::<FileOp>);
         let archives = self.to.iter().filter(|name| is_archive(name)).count();
@@ -145,7 +145,8 @@ impl Spec for RecorderSpec {
         }
         let plan =
             RecorderPlan { spec: self.clone(), buffer: buffer.0, capacities, is_archive: archives > 0 };
-        Some(Resolved { plan, uses, capacity: Bytes(0) })
+        at.uses(uses);
+        Some(plan)
     }
 }
 

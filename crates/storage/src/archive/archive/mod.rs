@@ -96,7 +96,8 @@ struct ArchiveCounts {
 impl Plan for ArchivePlan {
     type Component<'m> = Archive<'m>;
 
-    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Archive<'m> {
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>) -> Archive<'m> {
+        let uses = context.uses();
         let mut archive = Archive {
             context,
             plan: self,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::purge::VARIABLES;
 use crate::core::component::{Spec, Theory};
-use crate::core::graph::{Lowering, Resolved, View};
+use crate::core::graph::{Lowering, View};
 use crate::core::theory::Load;
 use headrace_expression::Expression;
 
@@ -144,7 +144,7 @@ pub struct ArchivePlan {
 impl Spec for ArchiveSpec {
     type Plan = ArchivePlan;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Resolved<ArchivePlan>> {
+    fn lower(&self, at: &mut Lowering) -> Option<ArchivePlan> {
         let pool = at.shared_of_kind("pool", &self.pool, "disk_pool");
         let capacity = pool.map_or(Bytes(0), |pool| at.capacity(pool));
         let optional = [
@@ -182,7 +182,9 @@ impl Spec for ArchiveSpec {
                 None => None,
             },
         };
-        Some(Resolved { plan, uses: uses.into_iter().collect::<Option<_>>()?, capacity })
+        at.uses(uses.into_iter().collect::<Option<_>>()?);
+        at.holds(capacity);
+        Some(plan)
     }
 }
 

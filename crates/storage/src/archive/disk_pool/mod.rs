@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::component::{Component, Plan, Spec, Theory};
 use crate::core::context::{Edge, NodeContext};
-use crate::core::graph::{Lowering, MAX_BYTES, Resolved, View};
+use crate::core::graph::{Lowering, MAX_BYTES, View};
 use crate::core::health::Change;
 use crate::core::meter::{Activity, Meter, waits};
 use crate::core::theory::{Features, Load};
@@ -76,7 +76,7 @@ pub enum Allocate {
 impl Spec for DiskPoolSpec {
     type Plan = Self;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Resolved<Self>> {
+    fn lower(&self, at: &mut Lowering) -> Option<Self> {
         let volumes = u128::from(self.chains) * u128::from(self.volumes);
         let capacity = volumes * u128::from(self.volume.0);
         if self.volume.0 == 0 || self.rate.get() <= 0.0 {
@@ -90,7 +90,9 @@ impl Spec for DiskPoolSpec {
             return at.refuse("volume", "the pool would hold more than 1 EiB", None);
         }
         let uses = self.devices(at)?;
-        Some(Resolved { plan: self.clone(), uses, capacity: Bytes(capacity as u64) })
+        at.uses(uses);
+        at.holds(Bytes(capacity as u64));
+        Some(self.clone())
     }
 }
 
@@ -176,7 +178,8 @@ pub struct DiskPool<'m> {
 impl Plan for DiskPoolSpec {
     type Component<'m> = DiskPool<'m>;
 
-    fn build<'m>(&'m self, context: &'m NodeContext<'m>, devices: &'m [Edge<'m>]) -> DiskPool<'m> {
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>) -> DiskPool<'m> {
+        let devices = context.uses();
         let (io, lost) = (self.io_size.0, LostTransfers::default());
         let of_stages = LostTransfers::clone(&lost);
         let capacity = u64::from(self.all_volumes()) * self.volume.0;

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::core::component::Spec;
-use crate::core::graph::{Lowering, Resolved};
+use crate::core::graph::Lowering;
 
 /// Limits and ports in front of an archive. A transfer first waits until its user and its host are below their limits (blocked), then for a
 /// port that accepts files of its size (waiting). It holds both until its data has moved.
@@ -137,7 +137,7 @@ impl PortClass {
 impl Spec for FrontSpec {
     type Plan = Self;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Resolved<Self>> {
+    fn lower(&self, at: &mut Lowering) -> Option<Self> {
         let empty = self.ports.iter().any(|class| class.up_to.is_some_and(|most| most <= class.above));
         if empty {
             return at.refuse("ports", "a class accepts no file: `up_to` must be larger than `above`", None);
@@ -163,7 +163,7 @@ impl Spec for FrontSpec {
                 Some("leave it out for no limit"),
             );
         }
-        Some(Resolved { plan: self.with_times(at)?, uses: Vec::new(), capacity: Bytes(0) })
+        Some(self.with_times(at)?)
     }
 }
 

@@ -8,8 +8,7 @@ use super::load::LoadTime;
 use super::locate::Locate;
 use super::spec::{DriveGroup, TapeLibrarySpec};
 use super::travel::{Travel, along};
-use crate::block::disk::{Sourced, VariedDevice};
-use crate::core::device::{Device, Named};
+use crate::core::device::{Device, Sourced, not_validated};
 use crate::core::graph::Lowering;
 
 /// The numbers of a tape drive and of the cartridges of its generation.
@@ -50,47 +49,10 @@ pub struct TapeDriveNumbers {
     pub rewind: Sourced<Nanos>,
 }
 
-fn not_validated() -> String {
-    "not validated".to_owned()
-}
-
-/// A tape drive: one of the catalogue, a variation of one, or its numbers in full.
-#[derive(JsonSchema)]
-#[serde(untagged)]
-#[allow(dead_code, reason = "for the schema only")]
-pub(super) enum TapeDriveField {
-    /// Name of a tape drive in the catalogue.
-    Named(String),
-    /// A tape drive with some numbers changed.
-    Varied(VariedDevice),
-    /// All numbers.
-    Numbers(Box<TapeDriveNumbers>),
-}
-
-/// A tape drive by name, or its numbers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum TapeDriveRef {
-    /// Name of a tape drive in the catalogue.
-    Named(String),
-    /// All numbers.
-    Numbers(Box<TapeDriveNumbers>),
-}
-
-impl TapeDriveRef {
-    /// Returns the numbers.
-    fn numbers(&self, at: &mut Lowering) -> Option<TapeDriveNumbers> {
-        let named = match self {
-            Self::Named(name) => Named::Name(name),
-            Self::Numbers(numbers) => Named::Written(&**numbers),
-        };
-        at.device("device", named)
-    }
-}
-
 impl Device for TapeDriveNumbers {
     const KIND: &'static str = "tape_library";
     const NAME: &'static str = "tape drive";
+    const FIELDS: &'static [&'static str] = &["wraps"];
 
     fn problems(&self) -> Vec<(&'static str, String)> {
         let checks = [
@@ -147,8 +109,8 @@ impl Tape {
     /// Returns the tapes of a group: as its device has them, else as the library's fields have them, else as the library's device.
     pub(super) fn of(spec: &TapeLibrarySpec, group: &DriveGroup, at: &mut Lowering) -> Option<Self> {
         match (&group.device, &spec.device) {
-            (Some(device), _) => Some(Self::of_device(device.numbers(at)?)),
-            (None, Some(device)) => Some(Self::of_device(device.numbers(at)?).changed(spec)),
+            (Some(device), _) => Some(Self::of_device(at.device("device", device)?)),
+            (None, Some(device)) => Some(Self::of_device(at.device("device", device)?).changed(spec)),
             (None, None) if spec.cartridge.is_none() => at.refuse(
                 "cartridge",
                 "the capacity of a cartridge is missing",

@@ -25,7 +25,7 @@ use headrace_work::{Breakdown, Cause, FileOp, FileTable, Request, TapePlace};
 
 use crate::archive::file_work::CartridgeSession;
 use crate::core::component::{Plan, Theory};
-use crate::core::context::{Edge, NodeContext};
+use crate::core::context::NodeContext;
 use crate::core::graph::View;
 use crate::core::theory::{Demand, Features, Load};
 use crate::core::work::Serve;
@@ -34,7 +34,7 @@ use drives::{DriveRequest, Drives};
 use spec::UNLIMITED;
 
 pub use cells::{Cells, StorageModule};
-pub use device::{Tape, TapeDriveNumbers, TapeDriveRef};
+pub use device::{Tape, TapeDriveNumbers};
 pub(crate) use drives::Cartridge;
 pub use load::{Branch, LoadTime};
 pub use locate::{Locate, Serpentine};
@@ -117,7 +117,7 @@ impl Drop for Mounted<'_> {
 impl Plan for TapeLibraryPlan {
     type Component<'m> = TapeLibrary<'m>;
 
-    fn build<'m>(&'m self, context: &'m NodeContext<'m>, _: &'m [Edge<'m>]) -> TapeLibrary<'m> {
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>) -> TapeLibrary<'m> {
         let link = |group: &DriveGroup| context.shared.fluid.link(group.rate.unwrap_or(UNLIMITED));
         TapeLibrary {
             context,

@@ -5,14 +5,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cells::Cells;
-use super::device::{Tape, TapeDriveField, TapeDriveRef};
+use super::device::{Tape, TapeDriveNumbers};
 use super::load::LoadTime;
 use super::locate::Locate;
 use super::recall::Recall;
 use super::streaming::Streaming;
 use super::travel::Travel;
 use crate::core::component::Spec;
-use crate::core::graph::{Lowering, Resolved};
+use crate::core::device::DeviceRef;
+use crate::core::graph::Lowering;
 
 /// Cartridges in silos, and drives in groups. Each cartridge has a home silo, given by a log of sessions or else random, and is mounted in
 /// a drive of the group that serves this silo.
@@ -25,8 +26,7 @@ pub struct TapeLibrarySpec {
     /// Tape drive of the catalogue, which sets `cartridge`, `drive_rate`, `load`, `first_load`, `locate`, `rewind`, `wraps` and `unload`
     /// as far as they are not given. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<TapeDriveField>")]
-    pub device: Option<TapeDriveRef>,
+    pub device: Option<DeviceRef<TapeDriveNumbers>>,
     /// Capacity of a cartridge. Files are appended; one that does not fit continues on the next cartridge. Default: that of `device`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cartridge: Option<Bytes>,
@@ -128,8 +128,7 @@ pub struct DriveGroup {
     /// Tape drive of the catalogue, where this group has others than the library: its numbers are those of the drives and of the cartridges
     /// in their silos. A cartridge goes to drives of another group only if they read its format, or write it. Default: the library's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<TapeDriveField>")]
-    pub device: Option<TapeDriveRef>,
+    pub device: Option<DeviceRef<TapeDriveNumbers>>,
     /// Number of these reserved for reading. Some drive must be left to write the cartridges of each group.
     #[serde(default)]
     pub for_reads: u32,
@@ -168,7 +167,7 @@ const fn list() -> u32 {
 impl Spec for TapeLibrarySpec {
     type Plan = TapeLibraryPlan;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Resolved<TapeLibraryPlan>> {
+    fn lower(&self, at: &mut Lowering) -> Option<TapeLibraryPlan> {
         let rates = self.groups.iter().map(|group| group.rate).chain([self.drive_rate]).flatten();
         if rates.into_iter().any(|rate| rate.get() <= 0.0) {
             return at.refuse("groups", "the rate of a group of drives must be above zero", None);
@@ -217,7 +216,7 @@ impl Spec for TapeLibrarySpec {
         }
         let tapes = self.groups.iter().map(|group| Tape::of(self, group, at)).collect::<Option<_>>()?;
         let plan = TapeLibraryPlan { spec: self.clone(), tapes };
-        Some(Resolved { plan, uses: Vec::new(), capacity: Bytes(0) })
+        Some(plan)
     }
 }
 

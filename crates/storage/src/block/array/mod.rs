@@ -118,7 +118,8 @@ struct ArrayCounts {
 impl Plan for ArrayPlan {
     type Component<'m> = Array<'m>;
 
-    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Array<'m> {
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>) -> Array<'m> {
+        let uses = context.uses();
         let sim = context.shared.sim;
         let (devices, others) = uses.split_at(uses.len() - self.paths - self.controllers);
         let (paths, controllers) = others.split_at(self.paths);

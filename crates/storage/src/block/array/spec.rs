@@ -13,7 +13,7 @@ use super::layout::{
 use super::recovery::{DeclusteredSpec, RebuildSpec};
 use super::{Access, ArrayPlan};
 use crate::core::component::Spec;
-use crate::core::graph::{Copies, Lowering, MAX_BYTES, Resolved};
+use crate::core::graph::{Copies, Lowering, MAX_BYTES};
 
 /// The grain of RAID 1 where none is given.
 const MIRROR_UNIT: Bytes = Bytes(64 * 1024);
@@ -223,7 +223,7 @@ impl Level {
 impl Spec for ArraySpec {
     type Plan = ArrayPlan;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Resolved<ArrayPlan>> {
+    fn lower(&self, at: &mut Lowering) -> Option<ArrayPlan> {
         self.check_count(at)?;
         let mut uses = self.members(at)?;
         let each = self.check_disks(at, &uses)?;
@@ -271,7 +271,9 @@ impl Spec for ArraySpec {
         };
         uses.extend(paths);
         uses.extend(controllers);
-        Some(Resolved { plan, uses, capacity })
+        at.uses(uses);
+        at.holds(capacity);
+        Some(plan)
     }
 
     fn host(&self) -> Option<&str> {

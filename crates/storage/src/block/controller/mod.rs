@@ -35,7 +35,8 @@ pub struct Controller<'m> {
 impl Plan for ControllerSpec {
     type Component<'m> = Controller<'m>;
 
-    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Controller<'m> {
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>) -> Controller<'m> {
+        let uses = context.uses();
         let processors = Resource::fcfs(context.shared.sim, u64::from(self.processors));
         let memory =
             self.cache.as_ref().map(|cache| Memory::new(context.shared.sim, cache.size.0, cache.replacement));

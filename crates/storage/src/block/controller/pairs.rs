@@ -33,10 +33,9 @@ impl Lowering<'_> {
 
 /// The arrays that share the cache of controllers, each with its controllers.
 fn sharing(at: &Lowering) -> Vec<(NodeId, BTreeSet<NodeId>)> {
-    let shares = |id: NodeId| at.plan::<ArrayPlan>(id).is_some_and(ArrayPlan::shares_cache);
-    let arrays = at.resolved().filter(|(id, _)| shares(*id));
+    let arrays = at.lowered().filter(|(_, plan, _)| plan.get().is_some_and(ArrayPlan::shares_cache));
     let controllers = |uses: &[NodeId]| uses.iter().copied().filter(|id| at.is_controller(*id)).collect();
-    arrays.map(|(id, resolved)| (id, controllers(&resolved.uses))).collect()
+    arrays.map(|(id, _, uses)| (id, controllers(uses))).collect()
 }
 
 /// Refuses controllers with a cache that are paired in several ways. Only the whole system shows it.

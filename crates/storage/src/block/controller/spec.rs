@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::ComponentSpec;
 use crate::block::array::cache::ArrayCacheSpec;
 use crate::core::component::Spec;
-use crate::core::graph::{Lowering, Resolved};
+use crate::core::graph::Lowering;
 use crate::fabric::link::LinkSpec;
 
 /// A controller of arrays, which name it in `controllers`. What it does not say takes no time.
@@ -57,7 +57,7 @@ const fn kib_128() -> Bytes {
 impl Spec for ControllerSpec {
     type Plan = Self;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Resolved<Self>> {
+    fn lower(&self, at: &mut Lowering) -> Option<Self> {
         if self.transfer.0 == 0 {
             return at.refuse("transfer", "at least one byte crosses the bus at once", None);
         }
@@ -66,6 +66,7 @@ impl Spec for ControllerSpec {
             let bus = ComponentSpec::Link(LinkSpec::new(rate, Nanos::ZERO));
             uses.push(at.inner("bus", &bus)?);
         }
-        Some(Resolved { plan: self.clone(), uses, capacity: Bytes(0) })
+        at.uses(uses);
+        Some(self.clone())
     }
 }

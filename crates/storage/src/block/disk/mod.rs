@@ -34,8 +34,8 @@ use headrace_work::{Block, Breakdown, Cause, Op, Request};
 
 use crate::block::array::OverPath;
 use crate::core::component::{Component, InOrder, Plan, Spec};
-use crate::core::context::{Edge, NodeContext};
-use crate::core::graph::{Lowering, Resolved};
+use crate::core::context::NodeContext;
+use crate::core::graph::Lowering;
 use crate::core::meter::{Activity, ByCause, Meter};
 use crate::core::work::Serve;
 
@@ -44,10 +44,10 @@ pub use cache::{AliceReading, CacheSpec, ReadAhead, Writes};
 pub use drive::{CommandCounts, DataSource, Drive, Handled, Served};
 pub use electronics::{Command, Elsewhere, InterfaceSpec};
 pub use mechanism::Mechanism;
-pub use numbers::{DiskNumbers, MOST_BYTES, SeekTimes, Sourced};
+pub use numbers::{DiskNumbers, MOST_BYTES, SeekTimes};
 pub use platter::MechanicsSpec;
 pub use schedule::{QueueSpec, Scheduling};
-pub use spec::{DeviceRef, DiskSpec, Positioning, VariedDevice};
+pub use spec::{DiskSpec, Positioning};
 
 pub(crate) use model::INDEPENDENT;
 use pieces::Pieces;
@@ -72,23 +72,20 @@ pub struct DiskPlan {
 impl Spec for DiskSpec {
     type Plan = DiskPlan;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Resolved<DiskPlan>> {
+    fn lower(&self, at: &mut Lowering) -> Option<DiskPlan> {
         if let Some((field, problem, help)) = self.problem() {
             return at.refuse(field, problem, Some(help));
         }
-        let numbers = at.device("device", self.device.named())?;
+        let numbers = at.device("device", &self.device)?;
         let capacity = numbers.capacity.get();
-        Some(Resolved {
-            plan: DiskPlan {
-                mechanism: Mechanism::new(&numbers, self.positioning),
-                numbers,
-                spec: self.clone(),
-                first: OnceLock::new(),
-                services: ComputedDistributions::default(),
-                samples: ComputedDistributions::default(),
-            },
-            uses: Vec::new(),
-            capacity,
+        at.holds(capacity);
+        Some(DiskPlan {
+            mechanism: Mechanism::new(&numbers, self.positioning),
+            numbers,
+            spec: self.clone(),
+            first: OnceLock::new(),
+            services: ComputedDistributions::default(),
+            samples: ComputedDistributions::default(),
         })
     }
 }
@@ -189,7 +186,7 @@ impl DiskPlan {
 impl Plan for DiskPlan {
     type Component<'m> = Disk<'m>;
 
-    fn build<'m>(&'m self, context: &'m NodeContext<'m>, _: &'m [Edge<'m>]) -> Disk<'m> {
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>) -> Disk<'m> {
         let works = Works::new(self, context);
         let (sim, queue) = (context.shared.sim, self.queue());
         let arm = match &works {

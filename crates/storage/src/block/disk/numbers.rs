@@ -1,60 +1,22 @@
 //! The numbers of a drive, each with its source.
 
 use headrace_units::{Bytes, BytesPerSecond, Fraction, Nanos, PerSecond, Shift};
+use headrace_work::Op;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cache::CacheSpec;
 use super::electronics::InterfaceSpec;
 use super::layout::{LayoutSpec, SECTOR, Spares, TrackOrder, ZoneSpec};
+use super::mechanism::Mechanism;
 use super::platter::{Mechanics, MechanicsSpec};
 use super::schedule::QueueSpec;
+use super::spec::Positioning;
 use super::zones::means;
-use crate::core::device::Device;
+use crate::core::device::{Device, DeviceCurves, Sourced, not_validated};
 
-/// A value and its source.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum Sourced<T> {
-    /// The value alone.
-    Plain(T),
-    /// The value with its source, or with the reason for an estimate.
-    Told(Told<T>),
-}
-
-/// A value with its source.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Told<T> {
-    /// The value.
-    pub value: T,
-    /// Publication of the value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub source: Option<String>,
-    /// How the value was estimated, if no source gives it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub estimate: Option<String>,
-}
-
-impl<T: Copy> Sourced<T> {
-    /// The number itself.
-    pub fn get(&self) -> T {
-        match self {
-            Self::Plain(value) => *value,
-            Self::Told(number) => number.value,
-        }
-    }
-
-    /// Returns its source, or `estimate: …`.
-    pub fn origin(&self) -> Option<String> {
-        match self {
-            Self::Plain(_) => None,
-            Self::Told(Told { source, estimate, .. }) => {
-                source.clone().or_else(|| estimate.as_ref().map(|why| format!("estimate: {why}")))
-            }
-        }
-    }
-}
+/// Number of points of a curve.
+const CURVE_POINTS: usize = 101;
 
 /// The parameters of a drive, as in a data sheet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -131,10 +93,6 @@ const SHEET_ZONES: u32 = 16;
 
 /// No device holds more: addresses then have room to be added.
 pub const MOST_BYTES: u64 = 1 << 60;
-
-fn not_validated() -> String {
-    "not validated".to_owned()
-}
 
 const fn no_overhead() -> Sourced<Nanos> {
     Sourced::Plain(Nanos::ZERO)
@@ -284,6 +242,7 @@ impl DiskNumbers {
 impl Device for DiskNumbers {
     const KIND: &'static str = "disk";
     const NAME: &'static str = "disk";
+    const FIELDS: &'static [&'static str] = &["rotation"];
 
     fn problems(&self) -> Vec<(&'static str, String)> {
         let cylinders = self.cylinders.get();
@@ -323,5 +282,22 @@ impl Device for DiskNumbers {
 
     fn validation(&self) -> &str {
         &self.validation
+    }
+
+    fn random_ms(&self, op: Op, bytes: u64) -> Option<f64> {
+        Some(Mechanism::new(self, Positioning::Coupled).service_distribution(op, bytes).mean())
+    }
+
+    fn curves(&self) -> DeviceCurves {
+        let mechanism = Mechanism::new(self, Positioning::Coupled);
+        let cylinders = f64::from(self.cylinders.get() - 1);
+        let shares = || (0..CURVE_POINTS).map(|i| i as f64 / (CURVE_POINTS - 1) as f64);
+        // Seek curves bend most near zero, so their points lie denser there.
+        let seek = |op| shares().map(|x| (x * x * cylinders, mechanism.seek_ms(op, x * x))).collect();
+        DeviceCurves {
+            zone_rates: shares().map(|u| (u, mechanism.media_rate(u) / 1e6)).collect(),
+            seek_read: seek(Op::Read),
+            seek_write: seek(Op::Write),
+        }
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::numbers::DiskNumbers;
 use super::schedule::{QueueSpec, Scheduling};
-use crate::core::device::Named;
+use crate::core::device::DeviceRef;
 
 /// A disk drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -14,8 +14,7 @@ use crate::core::device::Named;
 pub struct DiskSpec {
     /// A drive from the catalogue by name, the path of a device file relative to the scenario (`./mine.yaml`), a
     /// variation of either, or its parameters in full.
-    #[schemars(with = "DeviceField")]
-    pub device: DeviceRef,
+    pub device: DeviceRef<DiskNumbers>,
     /// How positions on the platter are modelled.
     #[serde(default)]
     pub positioning: Positioning,
@@ -57,47 +56,6 @@ impl DiskSpec {
             (false, _, Some(_), _) => Some(("queue_depth", only, help)),
             (false, .., Some(_)) => Some(("phase", only, help)),
             _ => None,
-        }
-    }
-}
-
-/// A disk: one of the catalogue, a file of its own, a variation of either, or its parameters in full.
-#[derive(JsonSchema)]
-#[serde(untagged)]
-#[allow(dead_code, reason = "for the schema only")]
-enum DeviceField {
-    /// Its name in the catalogue.
-    Named(String),
-    /// A variation of another device.
-    Varied(VariedDevice),
-    /// All parameters.
-    Numbers(Box<DiskNumbers>),
-}
-
-/// A drive equal to another except for the fields given beside `like`.
-#[derive(JsonSchema)]
-#[schemars(extend("additionalProperties" = true))]
-#[allow(dead_code, reason = "for the schema only")]
-pub struct VariedDevice {
-    /// The device that supplies all fields not given here, each marked as an estimate.
-    like: String,
-}
-
-/// A drive by name, or its numbers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum DeviceRef {
-    /// Its name in the catalogue.
-    Named(String),
-    /// All parameters.
-    Numbers(Box<DiskNumbers>),
-}
-
-impl DeviceRef {
-    pub(super) fn named(&self) -> Named<'_, DiskNumbers> {
-        match self {
-            Self::Named(name) => Named::Name(name),
-            Self::Numbers(numbers) => Named::Written(numbers),
         }
     }
 }

@@ -123,7 +123,8 @@ struct FileSystemCounts {
 impl Plan for FileSystemPlan {
     type Component<'m> = FileSystem<'m>;
 
-    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> FileSystem<'m> {
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>) -> FileSystem<'m> {
+        let uses = context.uses();
         let sim = context.shared.sim;
         FileSystem {
             context,

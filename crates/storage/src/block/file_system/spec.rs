@@ -8,7 +8,7 @@ use headrace_work::Block;
 
 use super::FileSystemPlan;
 use crate::core::component::Spec;
-use crate::core::graph::{Lowering, Resolved};
+use crate::core::graph::Lowering;
 use crate::core::replacement::ReplacementSpec;
 
 /// A file system on a volume, with a page cache: writes complete in memory and are written back later; sequential reads are read ahead.
@@ -153,7 +153,7 @@ impl FileSystemSpec {
 impl Spec for FileSystemSpec {
     type Plan = FileSystemPlan;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Resolved<FileSystemPlan>> {
+    fn lower(&self, at: &mut Lowering) -> Option<FileSystemPlan> {
         let volume = at.asked::<Block>("of", &self.of)?;
         let capacity = at.capacity(volume);
         if capacity.0 == 0 {
@@ -165,6 +165,8 @@ impl Spec for FileSystemSpec {
         }
         let plan = FileSystemPlan::new(self.clone(), capacity);
         let capacity = plan.capacity();
-        Some(Resolved { plan, uses: vec![volume], capacity })
+        at.uses(vec![volume]);
+        at.holds(capacity);
+        Some(plan)
     }
 }

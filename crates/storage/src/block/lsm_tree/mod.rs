@@ -90,7 +90,8 @@ struct Counts {
 impl Plan for LsmTreePlan {
     type Component<'m> = LsmTree<'m>;
 
-    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> LsmTree<'m> {
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>) -> LsmTree<'m> {
+        let uses = context.uses();
         let sim = context.shared.sim;
         LsmTree {
             context,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::LsmTreePlan;
 use super::levels::Shape;
 use crate::core::component::Spec;
-use crate::core::graph::{Lowering, Resolved};
+use crate::core::graph::Lowering;
 
 /// A store of keys and values as a log-structured merge tree with leveled compaction, such as RocksDB, whose defaults it has. A write is a
 /// put of a value of a key, uniform over all keys, at whatever address; a read is a get. Puts gather in memtables, which become tables of level
@@ -119,7 +119,7 @@ const MOST_PIECES: u64 = 1_000_000;
 impl Spec for LsmTreeSpec {
     type Plan = LsmTreePlan;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Resolved<LsmTreePlan>> {
+    fn lower(&self, at: &mut Lowering) -> Option<LsmTreePlan> {
         let target = at.asked::<Block>("to", &self.to)?;
         let log = match &self.log {
             Some(log) => Some(at.asked::<Block>("log", log)?),
@@ -142,7 +142,9 @@ impl Spec for LsmTreeSpec {
             log: log.map_or(0, |log| at.capacity(log).0),
         };
         let uses = [Some(target), log].into_iter().flatten().collect();
-        Some(Resolved { plan, uses, capacity: self.keys })
+        at.uses(uses);
+        at.holds(self.keys);
+        Some(plan)
     }
 }
 

@@ -163,7 +163,8 @@ struct Part<'m> {
 impl Plan for PoolPlan {
     type Component<'m> = Pool<'m>;
 
-    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Pool<'m> {
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>) -> Pool<'m> {
+        let uses = context.uses();
         let sim = context.shared.sim;
         let (servers, others) = uses.split_at(self.servers);
         let (links, drives) = others.split_at(self.links);

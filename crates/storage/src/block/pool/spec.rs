@@ -10,7 +10,7 @@ use super::groups::Homes;
 use super::placement::{Domains, Placement};
 use crate::block::array::{Parity, Rotation, SmallWrites, UnitPlacement};
 use crate::core::component::Spec;
-use crate::core::graph::{Copies, Lowering, Resolved};
+use crate::core::graph::{Copies, Lowering};
 use crate::fabric::path_transfer::PathTransfer;
 
 /// A cluster of drives in servers that acts as one volume. Its objects belong to placement groups; each group has its pieces, replicas or
@@ -208,7 +208,7 @@ impl PoolSpec {
             "link" => at.copies::<Block>(field, of, Some(self.servers)),
             _ => at.copies::<PathTransfer>(field, of, Some(self.servers)),
         }?;
-        if at.resolved().any(|(id, resolved)| id == nodes[0] && resolved.plan.kind() != kind) {
+        if at.lowered().any(|(id, plan, _)| id == nodes[0] && plan.kind() != kind) {
             return at.refuse(field, format!("a part of `type: {kind}` belongs here"), None);
         }
         self.all(at, field, nodes, self.servers)
@@ -253,7 +253,7 @@ impl PoolSpec {
 impl Spec for PoolSpec {
     type Plan = PoolPlan;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Resolved<PoolPlan>> {
+    fn lower(&self, at: &mut Lowering) -> Option<PoolPlan> {
         let (layout, object) = self.layout(at)?;
         let domains = match self.domain {
             Domain::Drive => self.servers.saturating_mul(self.drives),
@@ -307,6 +307,8 @@ impl Spec for PoolSpec {
             servers: servers.len(),
             links: links.len(),
         };
-        Some(Resolved { plan, uses: [servers, links, drives].concat(), capacity })
+        at.uses([servers, links, drives].concat());
+        at.holds(capacity);
+        Some(plan)
     }
 }

@@ -84,7 +84,7 @@ impl Die {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block::disk::Sourced;
+    use crate::core::device::Sourced;
 
     fn suspend(time: u64, reads: u32) -> SuspendNumbers {
         SuspendNumbers { time: Sourced::Plain(Nanos(time)), reads: Sourced::Plain(reads) }

@@ -32,7 +32,7 @@ use crate::fabric::wire::Wire;
 
 pub use interface::Interface;
 pub use numbers::{BufferNumbers, FlashNumbers, SsdNumbers, SuspendNumbers};
-pub use spec::{SsdRef, SsdSpec};
+pub use spec::SsdSpec;
 pub use victims::Collection;
 
 use buffer::PageBuffer;
@@ -101,7 +101,8 @@ pub struct Ssd<'m> {
 impl Plan for SsdPlan {
     type Component<'m> = Ssd<'m>;
 
-    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Ssd<'m> {
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>) -> Ssd<'m> {
+        let uses = context.uses();
         let (sim, numbers) = (context.shared.sim, &self.numbers);
         let (tags, geometry) = (u64::from(numbers.tags()), numbers.geometry());
         let pages = numbers.buffer.size.get().0 / PAGE;

@@ -9,8 +9,7 @@ use super::geometry::{Geometry, PAGE};
 use super::interface::Interface;
 use super::mapping::Mapping;
 use super::victims::Collection;
-use crate::block::disk::Sourced;
-use crate::core::device::Device;
+use crate::core::device::{Device, Sourced, not_validated};
 
 /// The parameters of a solid-state drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -109,10 +108,6 @@ pub struct BufferNumbers {
 /// No die of the model has more; a drive has at most a few hundred.
 const MOST_DIES: u32 = 4096;
 
-fn not_validated() -> String {
-    "not validated".to_owned()
-}
-
 impl SsdNumbers {
     /// Pages that it maps.
     pub fn logical_pages(&self) -> u64 {
@@ -195,7 +190,8 @@ impl SsdNumbers {
 
 impl Device for SsdNumbers {
     const KIND: &'static str = "ssd";
-    const NAME: &'static str = "drive";
+    const NAME: &'static str = "solid-state drive";
+    const FIELDS: &'static [&'static str] = &["flash"];
 
     fn problems(&self) -> Vec<(&'static str, String)> {
         let numbers = [
@@ -247,5 +243,9 @@ impl Device for SsdNumbers {
 
     fn validation(&self) -> &str {
         &self.validation
+    }
+
+    fn random_ms(&self, op: Op, bytes: u64) -> Option<f64> {
+        Some(self.alone(op, bytes).ms())
     }
 }

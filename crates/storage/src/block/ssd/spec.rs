@@ -9,8 +9,8 @@ use super::interface::Interface;
 use super::numbers::SsdNumbers;
 use crate::AnyPlan;
 use crate::core::component::Spec;
-use crate::core::device::Named;
-use crate::core::graph::{Lowering, Resolved};
+use crate::core::device::DeviceRef;
+use crate::core::graph::Lowering;
 use crate::fabric::link::Duplex;
 use crate::fabric::port::{Passes, PortPlan};
 
@@ -19,8 +19,7 @@ use crate::fabric::port::{Passes, PortPlan};
 #[serde(deny_unknown_fields)]
 pub struct SsdSpec {
     /// The drive: the name of a device in the catalogue, a variation of one, or a full set of parameters.
-    #[schemars(with = "SsdField")]
-    pub device: SsdRef,
+    pub device: DeviceRef<SsdNumbers>,
     /// The port it is plugged into. Drive and port run at the slower of their rates. Default: the drive's own interface.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interface: Option<Interface>,
@@ -39,47 +38,6 @@ pub struct SsdSpec {
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 100.0))]
     pub overwritten: f64,
-}
-
-/// A solid-state drive: one of the catalogue, a file of its own, a variation of either, or its parameters in full.
-#[derive(JsonSchema)]
-#[serde(untagged)]
-#[allow(dead_code, reason = "for the schema only")]
-enum SsdField {
-    /// Name of a device in the catalogue.
-    Named(String),
-    /// A device with some parameters changed.
-    Varied(VariedSsd),
-    /// All parameters.
-    Numbers(Box<SsdNumbers>),
-}
-
-/// A drive that differs from another in the fields given beside `like`.
-#[derive(JsonSchema)]
-#[schemars(extend("additionalProperties" = true))]
-#[allow(dead_code, reason = "for the schema only")]
-struct VariedSsd {
-    /// The device that supplies all other parameters; each then counts as an estimate.
-    like: String,
-}
-
-/// A drive by name, or its parameters.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum SsdRef {
-    /// Name of a device in the catalogue.
-    Named(String),
-    /// All parameters.
-    Numbers(Box<SsdNumbers>),
-}
-
-impl SsdRef {
-    pub(super) fn named(&self) -> Named<'_, SsdNumbers> {
-        match self {
-            Self::Named(name) => Named::Name(name),
-            Self::Numbers(numbers) => Named::Written(numbers),
-        }
-    }
 }
 
 const fn all() -> Fraction {
@@ -104,8 +62,8 @@ impl SsdSpec {
 impl Spec for SsdSpec {
     type Plan = SsdPlan;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Resolved<SsdPlan>> {
-        let numbers = at.device("device", self.device.named())?;
+    fn lower(&self, at: &mut Lowering) -> Option<SsdPlan> {
+        let numbers = at.device("device", &self.device)?;
         let interface = self.agreed(&numbers, at)?;
         if !(0.0..=100.0).contains(&self.overwritten) {
             return at.refuse("overwritten", "must be from 0 to 100", None);
@@ -119,6 +77,8 @@ impl Spec for SsdSpec {
             Duplex::Full => DIRECTIONS.map(&mut port).to_vec(),
         };
         let capacity = numbers.capacity.get();
-        Some(Resolved { plan: SsdPlan::new(numbers, self, wire), uses, capacity })
+        at.uses(uses);
+        at.holds(capacity);
+        Some(SsdPlan::new(numbers, self, wire))
     }
 }

@@ -36,17 +36,6 @@ pub struct Node {
     pub capacity: Bytes,
 }
 
-/// A component fully described, and the nodes it uses.
-#[derive(Clone, Debug)]
-pub struct Resolved<P> {
-    /// Nothing is left to go wrong in it.
-    pub plan: P,
-    /// The nodes it sends work to, in the order in which [`Plan::build`](crate::Plan::build) gets their edges.
-    pub uses: Vec<NodeId>,
-    /// Addressable bytes; zero if it holds none.
-    pub capacity: Bytes,
-}
-
 /// The components of a system, numbered in the order in which they are read: as `system` lists them, each before its parts.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {

@@ -14,7 +14,7 @@ use headrace_units::Nanos;
 use headrace_work::{Block, Breakdown, Op, Request};
 
 use crate::core::component::{Component, Plan};
-use crate::core::context::{Edge, NodeContext};
+use crate::core::context::NodeContext;
 use crate::core::graph::View;
 use crate::core::meter::{Activity, Meter, add};
 use crate::core::theory::Phase;
@@ -206,7 +206,7 @@ impl<C: Channel> Plan for C {
     where
         C: 'm;
 
-    fn build<'m>(&'m self, context: &'m NodeContext<'m>, _: &'m [Edge<'m>]) -> Tenancies<'m, C> {
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>) -> Tenancies<'m, C> {
         let (sim, access) = (context.shared.sim, self.access());
         let lanes = Resource::new(sim, u64::from(self.lanes()), access.queue());
         let links = Locks::new(sim, 1);

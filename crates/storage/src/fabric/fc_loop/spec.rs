@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::core::component::Spec;
-use crate::core::graph::{Lowering, Resolved};
+use crate::core::graph::Lowering;
 
 /// A Fibre Channel arbitrated loop between arrays and their disks, which name it in `via`. Each array takes one port for its controller
 /// and one per disk, at most 127 in all.
@@ -86,7 +86,7 @@ impl FcLoopSpec {
 impl Spec for FcLoopSpec {
     type Plan = Self;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Resolved<Self>> {
+    fn lower(&self, at: &mut Lowering) -> Option<Self> {
         if self.generation().is_none() {
             let message = format!("no Fibre Channel loop has a rate of {}", self.rate);
             return at.refuse("rate", message, Some("use `1 Gb/s`, `2 Gb/s` or `4 Gb/s`"));
@@ -96,6 +96,6 @@ impl Spec for FcLoopSpec {
             let message = format!("invalid payload: {}", self.frame_payload);
             return at.refuse("frame_payload", message, Some("use a multiple of 4 B from 128 B to 2112 B"));
         }
-        Some(Resolved { plan: self.clone(), uses: Vec::new(), capacity: Bytes(0) })
+        Some(self.clone())
     }
 }

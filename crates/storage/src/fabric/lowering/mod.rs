@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use headrace_work::{Block, NodeId};
 
-use crate::core::graph::{Lowering, Resolved, WantedRoute};
+use crate::core::graph::{Lowering, WantedRoute};
 use crate::fabric::route::{RoutePlan, SwitchHop};
 use crate::fabric::server::ServerSpec;
 use crate::{AnyPlan, ComponentSpec};
@@ -172,7 +172,7 @@ impl Lowering<'_> {
             timeout: spec.path_timeout,
         };
         let capacity = self.capacity(target);
-        Some(self.between(from, to, Resolved { plan: AnyPlan::Route(plan.into()), uses, capacity }))
+        Some(self.between((from, to), AnyPlan::Route(plan.into()), uses, capacity))
     }
 }
 

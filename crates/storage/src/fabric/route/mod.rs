@@ -182,7 +182,8 @@ impl RouteSteps<'_> {
 impl Plan for RoutePlan {
     type Component<'m> = Route<'m>;
 
-    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Route<'m> {
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>) -> Route<'m> {
+        let uses = context.uses();
         let (sim, journey) = (context.shared.sim, RouteSteps { plan: self, nodes: uses });
         let in_flight: Rc<[Cell<u64>]> = self.ways.iter().map(|_| Cell::default()).collect();
         let arrived = Rc::clone(&in_flight);

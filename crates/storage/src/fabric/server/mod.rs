@@ -14,7 +14,7 @@ use headrace_work::{Breakdown, Op, Request};
 use crate::core::component::{Component, Plan, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::View;
-use crate::core::meter::{Activity, Meter};
+use crate::core::meter::Meter;
 use crate::core::theory::Phase;
 use crate::core::theory::{self, Demand, Load};
 use crate::core::work::{Serve, Work};
@@ -115,7 +115,8 @@ pub struct Server<'m> {
 impl Plan for ServerPlan {
     type Component<'m> = Server<'m>;
 
-    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Server<'m> {
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>) -> Server<'m> {
+        let uses = context.uses();
         let sim = context.shared.sim;
         Server {
             context,
@@ -217,8 +218,8 @@ impl<'m> Server<'m> {
 }
 
 impl<'m> Component<'m> for Server<'m> {
-    fn activity(&self, now: Nanos) -> Option<Activity> {
-        Some(Activity::of(self.cores.servers(), &self.cores.usage(), now))
+    fn servers(&self) -> Option<&Resource<'m>> {
+        Some(&self.cores)
     }
 
     fn meters(&self, _: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {

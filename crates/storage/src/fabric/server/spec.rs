@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::ServerPlan;
 use crate::AnyPlan;
 use crate::core::component::Spec;
-use crate::core::graph::{Lowering, Resolved};
+use crate::core::graph::Lowering;
 use crate::core::station::{Order, StationSpec};
 
 /// A server that streams come `from:`, and that volumes can belong to.
@@ -115,7 +115,7 @@ const fn alone() -> f64 {
 impl Spec for ServerSpec {
     type Plan = ServerPlan;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Resolved<ServerPlan>> {
+    fn lower(&self, at: &mut Lowering) -> Option<ServerPlan> {
         if self.adapter.coalescing.is_some_and(|coalescing| coalescing.after == Nanos::ZERO) {
             let message = "coalescing needs a time above zero";
             return at.refuse(
@@ -144,6 +144,7 @@ impl Spec for ServerSpec {
         let busy = Some(self.adapter.command).filter(|command| *command > Nanos::ZERO);
         let uses = busy.map(|command| at.part("adapter", AnyPlan::Station(station(command).into())));
         let plan = ServerPlan { spec: self.clone() };
-        Some(Resolved { plan, uses: uses.into_iter().collect(), capacity: Bytes(0) })
+        at.uses(uses.into_iter().collect());
+        Some(plan)
     }
 }

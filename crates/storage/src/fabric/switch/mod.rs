@@ -113,7 +113,8 @@ pub struct Switch<'m> {
 impl Plan for SwitchPlan {
     type Component<'m> = Switch<'m>;
 
-    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Switch<'m> {
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>) -> Switch<'m> {
+        let uses = context.uses();
         Switch { context, plan: self, nodes: uses }
     }
 }

@@ -1,13 +1,13 @@
 //! Specification of a switch.
 
-use headrace_units::{Bytes, BytesPerSecond, Nanos};
+use headrace_units::{BytesPerSecond, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Ends, Inside, SwitchPlan};
 use crate::AnyPlan;
 use crate::core::component::Spec;
-use crate::core::graph::{Lowering, Resolved};
+use crate::core::graph::Lowering;
 use crate::fabric::port::{Passes, PortPlan};
 use crate::fabric::wire::{FrameSpec, Preset, Wire, WireFields};
 
@@ -162,7 +162,7 @@ impl SwitchSpec {
 impl Spec for SwitchSpec {
     type Plan = SwitchPlan;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Resolved<SwitchPlan>> {
+    fn lower(&self, at: &mut Lowering) -> Option<SwitchPlan> {
         self.check(at)?;
         let sockets = at.sockets()?;
         if let Some(ports) = self.ports.filter(|ports| (*ports as usize) < sockets.len()) {
@@ -173,7 +173,8 @@ impl Spec for SwitchSpec {
         let (latency, mut uses, mut ports) = (self.latency, Vec::new(), Vec::new());
         if self.form == Form::Direct {
             let inside = Inside::Direct(self.direct(at)?);
-            return Some(Resolved { plan: SwitchPlan { latency, inside }, uses, capacity: Bytes(0) });
+            at.uses(uses);
+            return Some(SwitchPlan { latency, inside });
         }
         let passes = match self.forwarding {
             Forwarding::CutThrough => Passes::Head,
@@ -193,6 +194,7 @@ impl Spec for SwitchSpec {
             ports.push(Ends { into, out: port("out", leaves), to_switch: socket.to_switch });
         }
         let plan = SwitchPlan { latency, inside: Inside::Queued(ports) };
-        Some(Resolved { plan, uses, capacity: Bytes(0) })
+        at.uses(uses);
+        Some(plan)
     }
 }

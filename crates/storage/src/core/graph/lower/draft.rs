@@ -2,8 +2,10 @@
 
 use std::fmt::Display;
 
+use headrace_units::Bytes;
+use headrace_work::NodeId;
+
 use crate::AnyPlan;
-use crate::core::graph::Resolved;
 
 /// Position in the document of the component that is being lowered.
 #[derive(Clone, Default)]
@@ -37,7 +39,10 @@ impl LoweringSite {
 #[derive(Clone)]
 pub(super) struct Draft {
     pub(super) spot: LoweringSite,
-    pub(super) lowered: Option<Resolved<AnyPlan>>,
+    /// `None` while it is being lowered, and where that failed.
+    pub(super) plan: Option<AnyPlan>,
+    pub(super) uses: Vec<NodeId>,
+    pub(super) capacity: Bytes,
     /// Components on the longest way through it.
     pub(super) depth: usize,
 }

@@ -4,7 +4,6 @@ use headrace_units::Bytes;
 use headrace_work::NodeId;
 
 use super::Lowering;
-use crate::core::graph::Resolved;
 use crate::core::graph::document::NameStep;
 use crate::{AnyPlan, ComponentSpec, Of};
 
@@ -35,13 +34,13 @@ impl Lowering<'_> {
     where
         P: Of<AnyPlan>,
     {
-        self.drafts[id.index()].lowered.as_ref()?.plan.get()
+        self.drafts[id.index()].plan.as_ref()?.get()
     }
 
-    /// Returns what has been lowered so far: the nodes, and what each uses.
-    pub(crate) fn resolved(&self) -> impl Iterator<Item = (NodeId, &Resolved<AnyPlan>)> {
+    /// Returns what has been lowered so far: the nodes, their plans, and what each uses.
+    pub(crate) fn lowered(&self) -> impl Iterator<Item = (NodeId, &AnyPlan, &[NodeId])> {
         let all = self.drafts.iter().enumerate();
-        all.filter_map(|(at, draft)| Some((NodeId(at as u32), draft.lowered.as_ref()?)))
+        all.filter_map(|(at, draft)| Some((NodeId(at as u32), draft.plan.as_ref()?, &*draft.uses)))
     }
 
     /// Returns the path of a node.
@@ -51,8 +50,8 @@ impl Lowering<'_> {
 
     /// Returns the unit in which a component reads and writes: a sector of its own, or of a component that it uses.
     pub fn sector(&self, id: NodeId) -> Option<Bytes> {
-        let lowered = self.drafts[id.index()].lowered.as_ref()?;
-        let below = || lowered.uses.iter().filter_map(|used| self.sector(*used)).max();
-        lowered.plan.theory().features().sector.or_else(below)
+        let draft = &self.drafts[id.index()];
+        let below = || draft.uses.iter().filter_map(|used| self.sector(*used)).max();
+        draft.plan.as_ref()?.theory().features().sector.or_else(below)
     }
 }

@@ -5,7 +5,6 @@ use headrace_work::NodeId;
 
 use super::{Draft, Lowering, LoweringSite, NameStep};
 use crate::AnyPlan;
-use crate::core::graph::Resolved;
 
 impl Lowering<'_> {
     /// Adds a node that nobody wrote, as a part of the component that is being lowered.
@@ -17,24 +16,28 @@ impl Lowering<'_> {
     pub fn part_of(&mut self, like: &str, name: &str, plan: AnyPlan) -> NodeId {
         let field = self.context.field.iter().cloned().chain([name.to_owned()]).collect();
         let spot = self.context.part(field, like, name);
-        self.made(spot, Resolved { plan, uses: Vec::new(), capacity: Bytes(0) })
+        self.made(spot, plan, Vec::new(), Bytes(0))
     }
 
     /// Adds a node between two components of `system`, after all others.
-    pub(crate) fn between(&mut self, from: &str, to: &str, resolved: Resolved<AnyPlan>) -> NodeId {
+    pub(crate) fn between(
+        &mut self,
+        (from, to): (&str, &str),
+        plan: AnyPlan,
+        uses: Vec<NodeId>,
+        capacity: Bytes,
+    ) -> NodeId {
         let path = format!("{from}→{to}");
         let field = vec!["system".to_owned(), from.to_owned()];
         let root = self.system.len();
-        self.made(
-            LoweringSite { field, group: path.clone(), path, root, ..LoweringSite::default() },
-            resolved,
-        )
+        let spot = LoweringSite { field, group: path.clone(), path, root, ..LoweringSite::default() };
+        self.made(spot, plan, uses, capacity)
     }
 
-    fn made(&mut self, spot: LoweringSite, lowered: Resolved<AnyPlan>) -> NodeId {
+    fn made(&mut self, spot: LoweringSite, plan: AnyPlan, uses: Vec<NodeId>, capacity: Bytes) -> NodeId {
         let id = self.drafts.len();
-        let depth = 1 + lowered.uses.iter().map(|used| self.drafts[used.index()].depth).max().unwrap_or(0);
-        self.drafts.push(Draft { spot: LoweringSite { id, ..spot }, lowered: Some(lowered), depth });
+        let spot = LoweringSite { id, ..spot };
+        self.drafts.push(Draft { spot, plan: Some(plan), depth: self.depth_above(&uses), uses, capacity });
         self.order.push(id);
         NodeId(id as u32)
     }

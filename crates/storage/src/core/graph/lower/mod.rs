@@ -15,7 +15,7 @@ use headrace_work::NodeId;
 use indexmap::IndexMap;
 
 use super::document::{Copies, DeviceCatalogue, LoweringError, NameStep};
-use super::{Graph, Node, Resolved};
+use super::{Graph, Node};
 use crate::ComponentSpec;
 use crate::core::work::Listed;
 use draft::{Draft, LoweringSite};
@@ -112,7 +112,18 @@ impl<'d> Lowering<'d> {
 
     /// Returns the capacity of a node, in bytes.
     pub fn capacity(&self, id: NodeId) -> Bytes {
-        self.drafts[id.index()].lowered.as_ref().map_or(Bytes(0), |lowered| lowered.capacity)
+        self.drafts[id.index()].capacity
+    }
+
+    /// States the nodes that the component being lowered sends work to; [`NodeContext::uses`](crate::NodeContext::uses) has their
+    /// edges in this order. None without it.
+    pub fn uses(&mut self, nodes: Vec<NodeId>) {
+        self.drafts[self.context.id].uses = nodes;
+    }
+
+    /// States the addressable bytes of the component being lowered. None without it.
+    pub fn holds(&mut self, capacity: Bytes) {
+        self.drafts[self.context.id].capacity = capacity;
     }
 
     /// Returns the component of `system` with a name.
@@ -244,7 +255,7 @@ impl<'d> Lowering<'d> {
             draft.spot.path = format!("{stem}[{number}]{}", &draft.spot.path[template.len()..]);
             draft.spot.id = moved(old);
             draft.spot.within = draft.spot.within.map(moved);
-            for used in draft.lowered.iter_mut().flat_map(|lowered| &mut lowered.uses) {
+            for used in &mut draft.uses {
                 *used = NodeId(moved(used.index()) as u32);
             }
             self.drafts.push(draft);
@@ -295,20 +306,25 @@ impl<'d> Lowering<'d> {
     fn at(&mut self, name: NameStep, spot: LoweringSite, spec: &ComponentSpec) -> Option<NodeId> {
         let id = self.drafts.len();
         let spot = LoweringSite { id, ..spot };
-        self.drafts.push(Draft { spot: spot.clone(), lowered: None, depth: 0 });
+        let (uses, capacity) = (Vec::new(), Bytes(0));
+        self.drafts.push(Draft { spot: spot.clone(), plan: None, uses, capacity, depth: 0 });
         self.context = spot;
         self.chain.push(name);
-        let lowered = if self.chain.len() > MAX_DEPTH { self.too_deep() } else { spec.lower(self) };
+        let plan = if self.chain.len() > MAX_DEPTH { self.too_deep() } else { spec.lower(self) };
         self.chain.pop();
-        let lowered = lowered?;
-        self.drafts[id].depth =
-            1 + lowered.uses.iter().map(|used| self.drafts[used.index()].depth).max().unwrap_or(0);
+        let plan = plan?;
+        self.drafts[id].depth = self.depth_above(&self.drafts[id].uses);
         if self.drafts[id].depth > MAX_DEPTH {
             return self.too_deep();
         }
-        self.drafts[id].lowered = Some(lowered);
+        self.drafts[id].plan = Some(plan);
         self.order.push(id);
         Some(NodeId(id as u32))
+    }
+
+    /// Returns the number of components on the longest way through one that uses these nodes.
+    fn depth_above(&self, uses: &[NodeId]) -> usize {
+        1 + uses.iter().map(|used| self.drafts[used.index()].depth).max().unwrap_or(0)
     }
 
     /// The graph, its nodes in the order in which they are read: components as `system` lists them, each before its parts.
@@ -324,8 +340,8 @@ impl<'d> Lowering<'d> {
         graph.routes = self.routes.into_iter().map(|(ends, id)| (ends, renumbered(id.index()))).collect();
         let mut groups: BTreeMap<String, u32> = BTreeMap::new();
         for at in reading {
-            let Draft { spot, lowered, .. } = self.drafts[at].clone();
-            let Resolved { plan, uses, capacity } = lowered.expect("a component without mistakes is lowered");
+            let Draft { spot, plan, uses, capacity, .. } = self.drafts[at].clone();
+            let plan = plan.expect("a component without mistakes is lowered");
             let next = groups.len() as u32;
             let group = *groups.entry(spot.group.clone()).or_insert(next);
             if group == next {

@@ -26,7 +26,7 @@ impl Lowering<'_> {
 
     /// The ports of all that uses a path: one for each of an array's disks, which hold data, and one for its controller.
     fn ports(&self, path: usize) -> usize {
-        let uses = self.drafts.iter().filter_map(|draft| Some(&draft.lowered.as_ref()?.uses));
+        let uses = self.drafts.iter().filter(|draft| draft.plan.is_some()).map(|draft| &draft.uses);
         let on_it = uses.filter(|uses| uses.iter().any(|used| used.index() == path));
         on_it.map(|uses| 1 + uses.iter().filter(|used| self.capacity(**used).0 > 0).count()).sum()
     }
@@ -34,6 +34,6 @@ impl Lowering<'_> {
 
 impl Draft {
     fn most_ports(&self) -> Option<usize> {
-        self.lowered.as_ref()?.plan.theory().features().most_ports
+        self.plan.as_ref()?.theory().features().most_ports
     }
 }
