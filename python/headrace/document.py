@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BetweenHosts", "BitmapSpec", "BoundedParetoSpec", "Branch", "BufferNumbers", "ByHeat", "ByteColumn", "BytesLimit", "CacheSpec", "Cells", "CheckpointSpec", "Cleaning", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CsvColumns", "DebtSpec", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "Domain", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "EmpiricalSpec", "Engine", "ErasureSpec", "Excess", "FailsSpec", "Failures", "FaultSpec", "Fetch", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "FlushSpec", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "HyperexponentialSpec", "Interface", "InterfaceSpec", "Interpolation", "LayoutSpec", "Level", "Level0Spec", "Limits", "Linked", "LoadTime", "Locate", "LognormalSpec", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "MountRule", "MoveTime", "OpSpec", "OperationsLimit", "Order", "Paths", "PatternSpec", "Placement", "Placement2", "Placement3", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "RateFrom", "ReadAhead", "ReadFrom", "ReadReplica", "RebuildSpec", "Recall", "ReconnectedWrite", "RecoverySpec", "Region", "ReplacementSpec", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScsiPreset", "SeekTimes", "Serpentine", "Share", "ShareNumbers", "SizeSpec", "SlipsSkew", "SmallWrites", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Spares", "SsdField", "SsdNumbers", "Stalls", "StepSpec", "StorageModule", "StreamSpec", "Streaming", "StripeAccess", "SuspendNumbers", "TapeDriveField", "TapeDriveNumbers", "Target", "TimeColumn", "TimeShare", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "TraceFormat", "TrackOrder", "Travel", "Unseen", "VariedDevice", "VariedSsd", "VariedVolume", "VaryingSpec", "Via", "VolumeField", "VolumeNumbers", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
+__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BetweenHosts", "BitmapSpec", "BoundedParetoSpec", "Branch", "BufferNumbers", "ByHeat", "ByteColumn", "BytesLimit", "CacheSpec", "Cells", "CheckpointSpec", "Cleaning", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CsvColumns", "DebtSpec", "DeclusteredSpec", "DestageSpec", "DiskField", "DiskNumbers", "Domain", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "EmpiricalSpec", "Engine", "ErasureSpec", "Excess", "FailsSpec", "Failures", "FaultSpec", "Fetch", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "FlushSpec", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "HyperexponentialSpec", "Interface", "InterfaceSpec", "Interpolation", "LayoutSpec", "Level", "Level0Spec", "Limits", "Linked", "LoadTime", "Locate", "LognormalSpec", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "MountRule", "MoveTime", "OpSpec", "OperationsLimit", "Order", "Paths", "PatternSpec", "Placement", "Placement2", "Placement3", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "RateFrom", "ReadAhead", "ReadFrom", "ReadReplica", "RebuildSpec", "Recall", "ReconnectedWrite", "RecoverySpec", "Region", "ReplacementSpec", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScsiPreset", "SeekTimes", "Serpentine", "Share", "ShareNumbers", "SizeSpec", "SlipsSkew", "SmallWrites", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Spares", "SsdField", "SsdNumbers", "Stalls", "StepSpec", "StorageModule", "StreamSpec", "Streaming", "StripeAccess", "SuspendNumbers", "TapeDriveField", "TapeDriveNumbers", "Target", "TimeColumn", "TimeShare", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "TraceFormat", "TrackOrder", "Travel", "Unseen", "VariedDevice", "VaryingSpec", "Via", "VolumeField", "VolumeNumbers", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, its load, and the length of the simulation."""
@@ -44,7 +44,7 @@ class ComponentSpecDisk(TypedDict):
     """A disk drive."""
 
     type: Literal['disk']
-    device: DeviceField
+    device: DiskField
     """A drive from the catalogue by name, the path of a device file relative to the scenario (`./mine.yaml`), a variation of either, or its parameters in full."""
     positioning: NotRequired[Positioning]
     """How positions on the platter are modelled."""
@@ -755,11 +755,11 @@ class TimeShare(TypedDict):
 Order: TypeAlias = "Literal['first_come'] | Literal['priority']"
 """Order of service."""
 
-DeviceField: TypeAlias = "str | VariedDevice | DiskNumbers"
-"""A disk: one of the catalogue, a file of its own, a variation of either, or its parameters in full."""
+DiskField: TypeAlias = "str | VariedDevice | DiskNumbers"
+"""A device: one of the catalogue, a file of its own, a variation of either, or its parameters in full."""
 
 class VariedDevice(TypedDict):
-    """A drive equal to another except for the fields given beside `like`."""
+    """A device that equals another but for the fields given beside `like`."""
 
     like: str
     """The device that supplies all fields not given here, each marked as an estimate."""
@@ -1119,14 +1119,8 @@ class QueueSpec(TypedDict):
 Positioning: TypeAlias = "Literal['addressed'] | Literal['coupled'] | Literal['independent'] | Literal['mechanical']"
 """How positions on the platter are modelled."""
 
-SsdField: TypeAlias = "str | VariedSsd | SsdNumbers"
-"""A solid-state drive: one of the catalogue, a file of its own, a variation of either, or its parameters in full."""
-
-class VariedSsd(TypedDict):
-    """A drive that differs from another in the fields given beside `like`."""
-
-    like: str
-    """The device that supplies all other parameters; each then counts as an estimate."""
+SsdField: TypeAlias = "str | VariedDevice | SsdNumbers"
+"""A device: one of the catalogue, a file of its own, a variation of either, or its parameters in full."""
 
 class SsdNumbers(TypedDict):
     """The parameters of a solid-state drive."""
@@ -1354,14 +1348,8 @@ class BitmapSpec(TypedDict):
     delay: NotRequired[str]
     """Time between two passes that clear bits of regions without writes. Default: 5 s, that of mdadm."""
 
-VolumeField: TypeAlias = "str | VariedVolume | VolumeNumbers"
-"""A volume type: one of the catalogue, a variation of one, or its limits in full."""
-
-class VariedVolume(TypedDict):
-    """A volume type that differs from another in the fields given beside `like`."""
-
-    like: str
-    """The volume type that supplies all other limits; each then counts as an estimate."""
+VolumeField: TypeAlias = "str | VariedDevice | VolumeNumbers"
+"""A device: one of the catalogue, a file of its own, a variation of either, or its parameters in full."""
 
 class VolumeNumbers(TypedDict):
     """The limits of a volume type."""
@@ -1603,7 +1591,7 @@ class DriveGroup(TypedDict):
     """Number of robot arms."""
 
 TapeDriveField: TypeAlias = "str | VariedDevice | TapeDriveNumbers"
-"""A tape drive: one of the catalogue, a variation of one, or its numbers in full."""
+"""A device: one of the catalogue, a file of its own, a variation of either, or its parameters in full."""
 
 class TapeDriveNumbers(TypedDict):
     """The numbers of a tape drive and of the cartridges of its generation."""

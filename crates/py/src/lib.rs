@@ -181,9 +181,7 @@ mod _core {
         let layout = read.map_err(|problems| refused(&problems))?;
         match layout.problem() {
             None => Ok(layout.sectors()),
-            Some((zone, problem)) => {
-                Err(refused(&Problems::file("layout", format!("zone {zone}: {problem}"), "")))
-            }
+            Some(invalid) => Err(refused(&Problems::file("layout", invalid.message, ""))),
         }
     }
 

@@ -8,7 +8,7 @@ use headrace_storage::device::{DeviceCurves, VariedDevice};
 use headrace_storage::disk::DiskNumbers;
 use headrace_storage::limiter::VolumeNumbers;
 use headrace_storage::ssd::SsdNumbers;
-use headrace_work::Op;
+use headrace_work::{Invalid, Op};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -156,8 +156,8 @@ fn device<D: DeserializeOwned + JsonSchema>(name: &str, beside: &Path) -> Option
 /// All that is wrong with them, for the reader of `file`.
 pub fn sound<D: headrace_storage::Device>(device: D, file: &str) -> Result<D, Problems> {
     let problems = device.problems();
-    let wrong: Vec<String> =
-        problems.iter().map(|(field, problem)| format!("`{field}`: {problem}")).collect();
+    let one = |Invalid { field, message, .. }: &Invalid| format!("`{field}`: {message}");
+    let wrong: Vec<String> = problems.iter().map(one).collect();
     if wrong.is_empty() {
         return Ok(device);
     }

@@ -10,7 +10,7 @@ use std::path::{Path as FilePath, PathBuf};
 use headrace_kernel::RngStream;
 use headrace_storage::{DeviceCatalogue, DeviceLookup, Graph, LoweringError, WantedRoute, lower};
 use headrace_units::Nanos;
-use headrace_work::{EmpiricalSpec, NodeId, TimeProblem};
+use headrace_work::{EmpiricalSpec, Invalid, NodeId};
 
 use crate::document::{Path, Problem};
 use crate::faults::{self, Fault};
@@ -149,7 +149,7 @@ impl DeviceCatalogue for KnownDevices {
         }
     }
 
-    fn sample(&self, sample: &EmpiricalSpec) -> Result<Vec<(Nanos, f64)>, TimeProblem> {
+    fn sample(&self, sample: &EmpiricalSpec) -> Result<Vec<(Nanos, f64)>, Invalid> {
         headrace_trace::sample(&self.folder.join(sample.file.as_deref().unwrap_or_default()), sample)
     }
 }

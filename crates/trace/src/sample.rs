@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use headrace_units::{Nanos, UnitError};
-use headrace_work::{EmpiricalSpec, MOST_VALUES, TimeProblem};
+use headrace_work::{EmpiricalSpec, Invalid, MOST_VALUES};
 
 use crate::fields::{Fields, MOST, scaled, shown};
 use crate::lines::Lines;
@@ -12,9 +12,9 @@ use crate::lines::Lines;
 ///
 /// # Errors
 /// The field of `spec` at fault: the file cannot be read, has no such column, or a line has no time.
-pub fn sample(path: &Path, spec: &EmpiricalSpec) -> Result<Vec<(Nanos, f64)>, TimeProblem> {
+pub fn sample(path: &Path, spec: &EmpiricalSpec) -> Result<Vec<(Nanos, f64)>, Invalid> {
     check(spec)?;
-    let of_file = |why: String| TimeProblem::new("file", format!("{}: {why}", path.display()));
+    let of_file = |why: String| Invalid::new("file", format!("{}: {why}", path.display()));
     let mut lines = Lines::open(path).map_err(|error| of_file(error.to_string()))?;
     let (mut places, mut found) = (spec.column.is_none().then_some((0, None)), Vec::new());
     while let Some((line, _)) = lines.next().map_err(|error| of_file(error.to_string()))? {
@@ -26,37 +26,37 @@ pub fn sample(path: &Path, spec: &EmpiricalSpec) -> Result<Vec<(Nanos, f64)>, Ti
             continue;
         };
         let read = value(spec, places, line);
-        found.push(read.map_err(|problem| TimeProblem {
+        found.push(read.map_err(|problem| Invalid {
             message: format!("{}, line {}: {}", path.display(), lines.number, problem.message),
             ..problem
         })?);
         if found.len() > MOST_VALUES {
             let help = Some("give each value once, and a column of how often it occurs: `weight`");
-            return Err(TimeProblem { help, ..of_file(format!("more than {MOST_VALUES} values")) });
+            return Err(Invalid { help, ..of_file(format!("more than {MOST_VALUES} values")) });
         }
     }
     if found.is_empty() { Err(of_file("it has no values".to_owned())) } else { Ok(found) }
 }
 
 /// Fields that make no sense together.
-fn check(spec: &EmpiricalSpec) -> Result<(), TimeProblem> {
+fn check(spec: &EmpiricalSpec) -> Result<(), Invalid> {
     if spec.weight.is_some() && spec.column.is_none() {
         let help = Some("name the column of the values with `column`");
         let message = "`weight` is a column, and the file of a list has none";
-        return Err(TimeProblem { help, ..TimeProblem::new("weight", message) });
+        return Err(Invalid { help, ..Invalid::new("weight", message) });
     }
     if spec.unit.is_some_and(|unit| unit.0 == 0) {
-        return Err(TimeProblem::new("unit", "a unit of zero leaves no times; use at least 1 ns"));
+        return Err(Invalid::new("unit", "a unit of zero leaves no times; use at least 1 ns"));
     }
     Ok(())
 }
 
-fn of_column(path: &Path, problem: TimeProblem) -> TimeProblem {
-    TimeProblem { message: format!("{}: {}", path.display(), problem.message), ..problem }
+fn of_column(path: &Path, problem: Invalid) -> Invalid {
+    Invalid { message: format!("{}: {}", path.display(), problem.message), ..problem }
 }
 
 /// The places of the columns of values and of weights, by the header.
-fn columns(spec: &EmpiricalSpec, header: &[u8]) -> Result<(usize, Option<usize>), TimeProblem> {
+fn columns(spec: &EmpiricalSpec, header: &[u8]) -> Result<(usize, Option<usize>), Invalid> {
     let fields = Fields::by_comma(header);
     let all = |at| String::from_utf8_lossy(fields.get(at)).trim_matches('"').to_owned();
     let place = |field: &str, name: &str| {
@@ -64,7 +64,7 @@ fn columns(spec: &EmpiricalSpec, header: &[u8]) -> Result<(usize, Option<usize>)
         known.iter().position(|column| column == name).ok_or_else(|| {
             let message =
                 format!("no column `{name}` among the first {MOST}; the header has {}", known.join(", "));
-            TimeProblem::new(field, message)
+            Invalid::new(field, message)
         })
     };
     let value = place("column", spec.column.as_deref().unwrap_or_default())?;
@@ -77,9 +77,9 @@ fn value(
     spec: &EmpiricalSpec,
     (value, weight): (usize, Option<usize>),
     line: &[u8],
-) -> Result<(Nanos, f64), TimeProblem> {
+) -> Result<(Nanos, f64), Invalid> {
     let fields = Fields::by_comma(line);
-    let of_file = |why: String| TimeProblem::new("file", why);
+    let of_file = |why: String| Invalid::new("file", why);
     if memchr::memchr(b'"', line).is_some() {
         return Err(of_file("quoted fields are not supported; remove the quotes".to_owned()));
     }
@@ -95,9 +95,9 @@ fn value(
     Ok((time?, weight?))
 }
 
-fn with_unit(text: &str) -> Result<Nanos, TimeProblem> {
+fn with_unit(text: &str) -> Result<Nanos, Invalid> {
     text.parse().map_err(|error: UnitError| {
         let help = matches!(error, UnitError::NoUnit { .. }).then_some("give the unit of all: `unit: 1 ms`");
-        TimeProblem { help, ..TimeProblem::new("file", error.to_string()) }
+        Invalid { help, ..Invalid::new("file", error.to_string()) }
     })
 }

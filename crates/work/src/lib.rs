@@ -10,6 +10,7 @@ mod breakdown;
 mod event;
 mod file;
 mod file_table;
+mod invalid;
 mod request;
 mod size;
 mod time;
@@ -19,9 +20,10 @@ pub use breakdown::{Breakdown, Leg, NodeId, TimeKind};
 pub use event::DaqEvent;
 pub use file::{DriveUse, FileAct, FileOp, TapePlace};
 pub use file_table::FileTable;
+pub use invalid::Invalid;
 pub use request::{Cause, Request};
 pub use size::{DrawnSize, Share, SizeSpec};
 pub use time::{
     BoundedParetoSpec, DrawnTime, EmpiricalSpec, HyperexponentialSpec, LognormalSpec, MOST_VALUES,
-    ReadsSample, TimeProblem, TimeShare, TimeSpec,
+    ReadsSample, TimeShare, TimeSpec,
 };

@@ -5,6 +5,8 @@ use headrace_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::invalid::Invalid;
+
 /// A size, either fixed (`64 KiB`) or drawn for each request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
@@ -96,26 +98,24 @@ impl SizeSpec {
     }
 
     /// Returns the reason why this size is invalid; `None` if it is valid.
-    pub fn problem(&self) -> Option<String> {
+    pub fn problem(&self) -> Option<Invalid> {
         match self {
-            Self::Fixed(Bytes(0)) => Some("a request needs at least one byte".to_owned()),
+            Self::Fixed(Bytes(0)) => Some(Invalid::new("", "a request needs at least one byte")),
             Self::Drawn(DrawnSize::Mix(shares)) => {
                 let positive = shares.iter().any(|share| share.weight > 0.0);
                 if shares.iter().any(|share| share.size.0 == 0) {
-                    Some("a request needs at least one byte".to_owned())
+                    Some(Invalid::new("", "a request needs at least one byte"))
                 } else if positive
                     && shares.iter().all(|share| share.weight >= 0.0 && share.weight.is_finite())
                 {
                     None
                 } else {
-                    Some("weights must be at least zero, and one of them above zero".to_owned())
+                    Some(Invalid::new("", "weights must be at least zero, and one of them above zero"))
                 }
             }
             Self::Drawn(DrawnSize::Uniform { from, to, step }) if from > to || step.0 == 0 || from.0 == 0 => {
-                Some(
-                    "`from` must be at least one byte and at most `to`, and `step` at least one byte"
-                        .to_owned(),
-                )
+                let message = "`from` must be at least one byte and at most `to`, and `step` at least one byte";
+                Some(Invalid::new("", message))
             }
             _ => None,
         }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use headrace_kernel::{Draws, RngStream};
 use headrace_units::{Nanos, PerSecond};
-use headrace_work::{ReadsSample, TimeProblem, TimeSpec};
+use headrace_work::{Invalid, ReadsSample, TimeSpec};
 
 use crate::spec::{ArrivalSpec, BatchSize};
 use crate::varying::{Varying, VaryingSpec};
@@ -227,7 +227,7 @@ impl ArrivalSpec {
     ///
     /// # Errors
     /// The field at fault below this one, and why.
-    pub fn checked(&self, read: &ReadsSample) -> Result<Self, TimeProblem> {
+    pub fn checked(&self, read: &ReadsSample) -> Result<Self, Invalid> {
         match self {
             Self::Closed { depth, think, threads } => {
                 let think = think.checked(read).map_err(|problem| problem.within("closed.think"))?;
@@ -238,32 +238,28 @@ impl ArrivalSpec {
                 if gap.distribution().mean() > 0.0 {
                     return Ok(Self::Renewal(gap));
                 }
-                Err(TimeProblem::new("renewal", "a mean of zero would send infinitely many requests at once"))
+                Err(Invalid::new("renewal", "a mean of zero would send infinitely many requests at once"))
             }
             Self::Steps(steps) => {
                 let steps = steps.checked(read).map_err(|problem| problem.within("steps"))?;
                 Ok(Self::Steps(Box::new(steps)))
             }
-            Self::Varying(spec) => match spec.problem() {
-                None => Ok(self.clone()),
-                Some((field, message, help)) => {
-                    let problem = TimeProblem::new(&format!("varying.{field}"), message);
-                    Err(TimeProblem { help: Some(help), ..problem })
-                }
-            },
-            _ => self.problem().map_or_else(|| Ok(self.clone()), |why| Err(TimeProblem::new("", why))),
+            _ => self.problem().map_or_else(|| Ok(self.clone()), Err),
         }
     }
 
-    fn problem(&self) -> Option<&'static str> {
+    fn problem(&self) -> Option<Invalid> {
+        let whole = |message: &str| Some(Invalid::new("", message));
         match self {
-            Self::Every(gap) if gap.0 == 0 => Some("an interval of zero would send infinitely many requests"),
+            Self::Every(gap) if gap.0 == 0 => {
+                whole("an interval of zero would send infinitely many requests")
+            }
             Self::Bursty { calm, burst, calm_for, burst_for } => {
                 let a_cycle = calm.get() * calm_for.secs() + burst.get() * burst_for.secs();
                 if calm_for.0 == 0 || burst_for.0 == 0 {
-                    Some("`burst_for` and `calm_for` must be above zero")
+                    whole("`burst_for` and `calm_for` must be above zero")
                 } else if a_cycle < 1e-4 {
-                    Some(
+                    whole(
                         "fewer than one request arrives in 10,000 cycles of calm and burst: make them longer",
                     )
                 } else {

@@ -2,7 +2,7 @@
 
 use headrace_kernel::{RngStream, subkey};
 use headrace_units::Bytes;
-use headrace_work::{Block, Op, ReadsSample, TimeProblem, TimeSpec};
+use headrace_work::{Block, Invalid, Op, ReadsSample, TimeSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -139,9 +139,9 @@ impl StepSpec {
     ///
     /// # Errors
     /// The field at fault, and why.
-    pub fn checked(&self, read: &ReadsSample) -> Result<Self, TimeProblem> {
+    pub fn checked(&self, read: &ReadsSample) -> Result<Self, Invalid> {
         let time =
-            |field, time: &TimeSpec| time.checked(read).map_err(|problem: TimeProblem| problem.within(field));
+            |field, time: &TimeSpec| time.checked(read).map_err(|invalid: Invalid| invalid.within(field));
         Ok(Self {
             compute: time("compute", &self.compute)?,
             preprocess: time("preprocess", &self.preprocess)?,
@@ -151,9 +151,9 @@ impl StepSpec {
     }
 
     /// Returns the field that is invalid, and why; `None` if all are valid.
-    pub fn problem(&self) -> Option<(&'static str, String)> {
+    pub fn problem(&self) -> Option<Invalid> {
         let empty = |field, bytes: Bytes| {
-            (bytes.0 == 0).then(|| (field, "a request needs at least one byte".to_owned()))
+            (bytes.0 == 0).then(|| Invalid::new(field, "a request needs at least one byte"))
         };
         let written = |checkpoint: CheckpointSpec| {
             let least = checkpoint.size.min(checkpoint.write);
@@ -164,7 +164,9 @@ impl StepSpec {
             .or_else(|| self.checkpoint.and_then(written))
             .or_else(|| {
                 let too_many = self.all_threads() > 1_000_000;
-                too_many.then(|| ("threads", format!("{} threads in all are too many", self.all_threads())))
+                too_many.then(|| {
+                    Invalid::new("threads", format!("{} threads in all are too many", self.all_threads()))
+                })
             })
     }
 }
@@ -197,7 +199,8 @@ impl DataSet {
         steps: &StepSpec,
         capacity: Bytes,
         (seed, name): (u64, &str),
-    ) -> Result<Self, (&'static str, String)> {
+    ) -> Result<Self, Invalid> {
+        let fewer = |invalid: Invalid| invalid.help("give fewer, or address a larger component");
         let (from, room) = spec.addressed(capacity);
         let slot = spec.size.bounds().1.0.next_multiple_of(spec.align.unwrap_or(BLOCK).0.max(1));
         let places = room.0.saturating_sub(steps.checkpoints()) / slot.max(1);
@@ -205,11 +208,14 @@ impl DataSet {
         let samples = steps.samples.unwrap_or(places) / per_file * per_file;
         if samples > places {
             let needed = Bytes(samples.saturating_mul(slot).saturating_add(steps.checkpoints()));
-            return Err(("samples", format!("they need {needed}, and there are {room}")));
+            return Err(fewer(Invalid::new("samples", format!("they need {needed}, and there are {room}"))));
         }
         let step = u64::from(steps.accelerators) * u64::from(steps.batch);
         if samples < step {
-            return Err(("batch", format!("a step takes {step} samples, and there are {samples}")));
+            return Err(fewer(Invalid::new(
+                "batch",
+                format!("a step takes {step} samples, and there are {samples}"),
+            )));
         }
         let of = |purpose| RngStream::named(seed, name, purpose);
         Ok(Self {

@@ -2,6 +2,7 @@
 
 use headrace_kernel::Draws;
 use headrace_units::{Nanos, Rate};
+use headrace_work::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -50,27 +51,33 @@ const fn one() -> f64 {
 }
 
 impl VaryingSpec {
-    /// Returns the field at fault below this, the reason why it is invalid, and the fix; `None` if it is valid.
-    pub fn problem(&self) -> Option<(&'static str, String, &'static str)> {
+    /// Returns what is wrong; `None` if it is valid.
+    pub fn problem(&self) -> Option<Invalid> {
         let first = self.rates.first()?;
         if first.at.0 > 0 {
             let message = format!("the first rate begins at {}; the curve begins at 0 s", first.at);
-            return Some(("rates", message, "say which rate there is from 0 s on, such as `0 /s`"));
+            return Some(
+                Invalid::new("rates", message).help("say which rate there is from 0 s on, such as `0 /s`"),
+            );
         }
         if let Some(at) = self.rates.windows(2).position(|pair| pair[1].at <= pair[0].at) {
             let (before, after) = (self.rates[at].at, self.rates[at + 1].at);
             let message =
                 format!("item {} begins at {after}, not after the {before} of the one before", at + 2);
-            return Some(("rates", message, "list the rates in the order of their times"));
+            return Some(Invalid::new("rates", message).help("list the rates in the order of their times"));
         }
         let last = self.rates[self.rates.len() - 1];
         if let Some(period) = self.period.filter(|period| *period <= last.at) {
             let message = format!("a period of {period} ends before the last rate begins, at {}", last.at);
-            return Some(("period", message, "make it longer, or remove the rates that it never reaches"));
+            return Some(
+                Invalid::new("period", message)
+                    .help("make it longer, or remove the rates that it never reaches"),
+            );
         }
         let none = self.rates.iter().all(|one| one.rate.get() <= 0.0);
         none.then(|| {
-            ("rates", "all rates are zero: no request would ever come".to_owned(), "give a rate above zero")
+            Invalid::new("rates", "all rates are zero: no request would ever come")
+                .help("give a rate above zero")
         })
     }
 
@@ -411,8 +418,9 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_said() {
-        let message =
-            |spec: VaryingSpec| spec.problem().map(|(field, message, _)| format!("{field}: {message}"));
+        let message = |spec: VaryingSpec| {
+            spec.problem().map(|Invalid { field, message, .. }| format!("{field}: {message}"))
+        };
         let steps =
             |rates: &[(u64, f64)], period| message(curve(rates, Interpolation::Steps, period)).unwrap();
         assert!(steps(&[(1, 5.0)], None).contains("rates: the first rate begins at 1 s"));

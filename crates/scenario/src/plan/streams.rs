@@ -5,7 +5,7 @@ use std::path::Path as FilePath;
 use headrace_storage::{CartridgeSession, DeviceCatalogue, Graph, Trigger};
 use headrace_trace::{Replay, ReplayProblem, ReplaySpec, Timing};
 use headrace_units::{Bytes, Nanos};
-use headrace_work::NodeId;
+use headrace_work::{Invalid, NodeId};
 use headrace_workload::{ArrivalSpec, DataSet, OpSpec, PatternSpec, Region, StepSpec, StreamSpec, WhenFull};
 
 use super::stream::StreamPlan;
@@ -189,7 +189,7 @@ impl Planner<'_> {
             self.say(Problem::at(path.key("flush_every"), "must be at least 1"));
         }
         if let Some(problem) = spec.size.problem() {
-            return self.say(Problem::at(path.key("size"), problem));
+            return self.invalid(path.key("size"), problem);
         }
         if let Some(problem) = region_problem(path, spec, capacity) {
             return self.say(problem);
@@ -230,11 +230,11 @@ impl Planner<'_> {
             }
         }
         let at = path.key("arrivals").key("steps");
-        if let Some((field, message)) = steps.problem() {
-            return self.say(Problem::at(at.key(field), message));
+        if let Some(invalid) = steps.problem() {
+            return self.invalid(at, invalid);
         }
-        if let Err((field, message)) = DataSet::new(spec, steps, capacity, (0, "")) {
-            self.say(Problem::at(at.key(field), message).help("give fewer, or address a larger component"));
+        if let Err(invalid) = DataSet::new(spec, steps, capacity, (0, "")) {
+            self.invalid(at, invalid);
         }
     }
 
@@ -244,12 +244,17 @@ impl Planner<'_> {
             problem.into_iter().for_each(|problem| self.say(problem));
         }
         let files = KnownDevices::beside(self.folder);
-        spec.arrivals.checked(&|sample| files.sample(sample)).unwrap_or_else(|problem| {
-            let fields = problem.field.split('.').filter(|field| !field.is_empty());
-            let path = fields.fold(path.key("arrivals"), |path, field| path.key(field));
-            self.say(Problem { help: problem.help.map(str::to_owned), ..Problem::at(path, problem.message) });
+        spec.arrivals.checked(&|sample| files.sample(sample)).unwrap_or_else(|invalid| {
+            self.invalid(path.key("arrivals"), invalid);
             spec.arrivals.clone()
         })
+    }
+
+    /// Says what is wrong with the value at `path`.
+    fn invalid(&mut self, path: Path, invalid: Invalid) {
+        let fields = invalid.field.split('.').filter(|field| !field.is_empty());
+        let path = fields.fold(path, |path, field| path.key(field));
+        self.say(Problem { help: invalid.help.map(str::to_owned), ..Problem::at(path, invalid.message) });
     }
 }
 

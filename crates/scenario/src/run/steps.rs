@@ -64,7 +64,7 @@ impl<'m> Training<'m> {
     ) -> Option<Self> {
         let steps = spec.steps()?.clone();
         let data = DataSet::new(spec, &steps, Bytes(capacity), (seed, name));
-        let data = data.unwrap_or_else(|(field, message)| panic!("a plan was made of `{field}`: {message}"));
+        let data = data.unwrap_or_else(|invalid| panic!("a plan was made of this: {invalid:?}"));
         let accelerator = |_| Accelerator {
             asked: Cell::new(0),
             asks: Round::new(sim),

@@ -8,7 +8,7 @@ use std::cell::Cell;
 
 use headrace_kernel::Resource;
 use headrace_units::{Bytes, BytesPerSecond, Fraction, Nanos, PerSecond};
-use headrace_work::{Block, Breakdown, Request};
+use headrace_work::{Block, Breakdown, Invalid, Request};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -139,12 +139,14 @@ impl BytesLimit {
     }
 }
 
-/// What is wrong with a limit, by field.
-fn problem((token, rate, saved, peak): Limit) -> Option<(&'static str, &'static str)> {
+/// Returns what is wrong with the limit in `field`; `None` if it is valid.
+fn problem(field: &str, (token, rate, saved, peak): Limit) -> Option<Invalid> {
+    let wrong =
+        |inner: &str, message| Some(Invalid::new(inner, format!("`{inner}` {message}")).within(field));
     match () {
-        () if !(0.0..=MOST).contains(&saved) => Some(("burst", "must be from 0 to 10¹⁵")),
-        () if token == Token::Operation(0) => Some(("unit", "must be at least 1 B")),
-        () if peak.is_some_and(|peak| peak <= rate) => Some(("peak", "must be above `rate`")),
+        () if !(0.0..=MOST).contains(&saved) => wrong("burst", "must be from 0 to 10¹⁵"),
+        () if token == Token::Operation(0) => wrong("unit", "must be at least 1 B"),
+        () if peak.is_some_and(|peak| peak <= rate) => wrong("peak", "must be above `rate`"),
         () => None,
     }
 }
@@ -162,12 +164,8 @@ impl Device for VolumeNumbers {
     const NAME: &'static str = "volume type";
     const FIELDS: &'static [&'static str] = &["operations", "bytes"];
 
-    fn problems(&self) -> Vec<(&'static str, String)> {
-        let problem = |(field, limit)| {
-            let (inner, wrong) = problem(limit)?;
-            Some((field, format!("`{inner}` {wrong}")))
-        };
-        self.limits().filter_map(problem).collect()
+    fn problems(&self) -> Vec<Invalid> {
+        self.limits().filter_map(|(field, limit)| problem(field, limit)).collect()
     }
 
     fn origins(&self) -> Vec<(String, Option<String>)> {
@@ -234,8 +232,8 @@ impl Spec for LimiterSpec {
             );
         }
         for (field, limit) in &limits {
-            if let Some((inner, wrong)) = problem(*limit) {
-                return at.refuse(&format!("{field}.{inner}"), format!("`{inner}` {wrong}"), None);
+            if let Some(invalid) = problem(field, *limit) {
+                return at.invalid(invalid);
             }
         }
         let buckets = limits.into_iter().flat_map(|(field, limit)| self.buckets(field, limit));

@@ -41,7 +41,7 @@ impl Spec for ShareSpec {
                 at.holds(at.capacity(shares));
                 Some(SharePlan { rates })
             }
-            Err((field, wrong)) => at.refuse(field, wrong, None),
+            Err(invalid) => at.invalid(invalid),
         }
     }
 }

@@ -8,7 +8,7 @@ use headrace_analytic::Distribution;
 use headrace_kernel::{Sim, WaitList};
 use headrace_stats::Gauge;
 use headrace_units::{Bytes, Nanos, PerSecond};
-use headrace_work::{Block, Breakdown, Cause, Request};
+use headrace_work::{Block, Breakdown, Cause, Invalid, Request};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -63,14 +63,14 @@ pub(crate) const fn one() -> f64 {
 
 impl ShareNumbers {
     /// The rates, or what is wrong with it and in which field.
-    pub(crate) fn rates(self) -> Result<Rates, (&'static str, &'static str)> {
+    pub(crate) fn rates(self) -> Result<Rates, Invalid> {
         let reservation = self.reservation.map_or(0.0, PerSecond::get);
         let limit = self.limit.map_or(f64::INFINITY, PerSecond::get);
         match () {
             () if !(1e-6..=1e6).contains(&self.weight) => {
-                Err(("weight", "`weight` must be from 10⁻⁶ to 10⁶"))
+                Err(Invalid::new("weight", "`weight` must be from 10⁻⁶ to 10⁶"))
             }
-            () if limit < reservation => Err(("limit", "`limit` must be at least `reservation`")),
+            () if limit < reservation => Err(Invalid::new("limit", "`limit` must be at least `reservation`")),
             () => Ok(Rates { reservation, weight: self.weight, limit }),
         }
     }
@@ -97,7 +97,7 @@ impl Spec for SharesSpec {
         }
         let background = match self.background.map(ShareNumbers::rates).transpose() {
             Ok(background) => background,
-            Err((field, wrong)) => return at.refuse(&format!("background.{field}"), wrong, None),
+            Err(invalid) => return at.invalid(invalid.within("background")),
         };
         let unit = self.unit.map_or(u64::MAX, Bytes::get);
         let plan = SharesPlan { depth: u64::from(self.depth), unit, background };

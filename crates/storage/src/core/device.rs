@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use headrace_work::Op;
+use headrace_work::{Invalid, Op};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
@@ -17,8 +17,8 @@ pub trait Device: Any + Clone {
     /// The fields by which its files are known: those of no other kind have one of them.
     const FIELDS: &'static [&'static str];
 
-    /// Returns what is wrong with the parameters, by field.
-    fn problems(&self) -> Vec<(&'static str, String)>;
+    /// Returns what is wrong with the parameters.
+    fn problems(&self) -> Vec<Invalid>;
 
     /// Returns every parameter, by field, with its source or how it was estimated; `None` if neither is given.
     fn origins(&self) -> Vec<(String, Option<String>)>;
@@ -151,11 +151,13 @@ impl Lowering<'_> {
             DeviceRef::Written(device) => (**device).clone(),
             DeviceRef::Named(name) => self.looked_up(field, name)?,
         };
-        for (inner, problem) in &device.problems() {
-            let message = format!("invalid {} parameters: {problem}", D::NAME);
-            self.refuse::<()>(&format!("{field}.{inner}"), message, None);
+        let problems = device.problems();
+        let is_sound = problems.is_empty();
+        for invalid in problems {
+            let message = format!("invalid {} parameters: {}", D::NAME, invalid.message);
+            self.invalid::<()>(Invalid { message, ..invalid.within(field) });
         }
-        device.problems().is_empty().then_some(device)
+        is_sound.then_some(device)
     }
 
     fn looked_up<D: Device>(&mut self, field: &str, name: &str) -> Option<D> {

@@ -11,7 +11,7 @@ use headrace_storage::{
     Slots, Timeline, WantedRoute, lower,
 };
 use headrace_units::{Bytes, Nanos};
-use headrace_work::{Block, Breakdown, EmpiricalSpec, NodeId, Op, Request, TimeKind, TimeProblem, TimeSpec};
+use headrace_work::{Block, Breakdown, EmpiricalSpec, Invalid, NodeId, Op, Request, TimeKind, TimeSpec};
 use indexmap::IndexMap;
 use proptest::prelude::*;
 
@@ -26,8 +26,8 @@ impl DeviceCatalogue for One {
         }
     }
 
-    fn sample(&self, sample: &EmpiricalSpec) -> Result<Vec<(Nanos, f64)>, TimeProblem> {
-        Err(TimeProblem::new("file", format!("these tests have no files, nor {:?}", sample.file)))
+    fn sample(&self, sample: &EmpiricalSpec) -> Result<Vec<(Nanos, f64)>, Invalid> {
+        Err(Invalid::new("file", format!("these tests have no files, nor {:?}", sample.file)))
     }
 }
 

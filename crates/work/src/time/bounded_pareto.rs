@@ -6,7 +6,7 @@ use headrace_units::Nanos;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::TimeProblem;
+use crate::invalid::Invalid;
 
 /// A time between two bounds whose density falls with a power: P(X > x) = ((from/x)^shape − (from/to)^shape) / (1 − (from/to)^shape).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -33,15 +33,14 @@ impl BoundedParetoSpec {
         Distribution::BoundedPareto(BoundedPareto::new(self.shape, self.from.ms(), self.to.ms()))
     }
 
-    pub(super) fn problem(&self) -> Option<TimeProblem> {
+    pub(super) fn problem(&self) -> Option<Invalid> {
         let Self { from, to, .. } = self;
         if from.0 == 0 {
             let help = Some("give the smallest time that occurs");
             let message = "a power law has no values near zero: `from` must be above 0 s";
-            return Some(TimeProblem { help, ..TimeProblem::new("bounded_pareto.from", message) });
+            return Some(Invalid { help, ..Invalid::new("bounded_pareto.from", message) });
         }
-        (from >= to).then(|| {
-            TimeProblem::new("bounded_pareto", format!("`from` ({from}) must be less than `to` ({to})"))
-        })
+        (from >= to)
+            .then(|| Invalid::new("bounded_pareto", format!("`from` ({from}) must be less than `to` ({to})")))
     }
 }

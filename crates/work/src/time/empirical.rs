@@ -8,7 +8,8 @@ use headrace_units::Nanos;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ReadsSample, TimeProblem};
+use super::ReadsSample;
+use crate::invalid::Invalid;
 
 /// The values of a sample, each as often as it occurs there, and no others: the distribution is not smoothed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -79,30 +80,27 @@ impl EmpiricalSpec {
     }
 
     /// Reads the sample.
-    pub(super) fn read(&self, read: &ReadsSample) -> Result<Self, TimeProblem> {
+    pub(super) fn read(&self, read: &ReadsSample) -> Result<Self, Invalid> {
         let weighted = match (&self.values, &self.file) {
             (Some(values), None) => self.own(values)?,
             (None, Some(_)) => read(self)?,
             (Some(_), Some(_)) => {
-                return Err(TimeProblem::new("file", "`values` and `file` both give the sample: remove one"));
+                return Err(Invalid::new("file", "`values` and `file` both give the sample: remove one"));
             }
             (None, None) => {
                 let help =
                     Some("write `{values: [1 ms, 2 ms]}` or `{file: times.csv, column: ms, unit: 1 ms}`");
-                return Err(TimeProblem {
-                    help,
-                    ..TimeProblem::new("", "a sample needs `values` or a `file`")
-                });
+                return Err(Invalid { help, ..Invalid::new("", "a sample needs `values` or a `file`") });
             }
         };
         if !weighted.iter().any(|(_, weight)| *weight > 0.0) {
-            return Err(TimeProblem::new("weight", "all weights are zero"));
+            return Err(Invalid::new("weight", "all weights are zero"));
         }
         Ok(Self { sample: Some(Arc::new(Sample::new(weighted))), ..self.clone() })
     }
 
     /// The values of the scenario itself.
-    fn own(&self, values: &[Nanos]) -> Result<Vec<(Nanos, f64)>, TimeProblem> {
+    fn own(&self, values: &[Nanos]) -> Result<Vec<(Nanos, f64)>, Invalid> {
         let of_file = [
             ("column", self.column.is_some()),
             ("weight", self.weight.is_some()),
@@ -111,7 +109,7 @@ impl EmpiricalSpec {
         match of_file.iter().find(|(_, is_set)| *is_set) {
             Some((field, _)) => {
                 let help = Some("remove it; values with weights are a `mix`");
-                Err(TimeProblem { help, ..TimeProblem::new(field, format!("`{field}` is for a `file`")) })
+                Err(Invalid { help, ..Invalid::new(field, format!("`{field}` is for a `file`")) })
             }
             None => Ok(values.iter().map(|value| (*value, 1.0)).collect()),
         }

@@ -6,7 +6,8 @@ use headrace_units::Nanos;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ReadsSample, TimeProblem, TimeSpec};
+use super::{ReadsSample, TimeSpec};
+use crate::invalid::Invalid;
 
 /// One time of a mix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -38,11 +39,11 @@ pub(super) fn distribution(shares: &[TimeShare]) -> Distribution {
     Distribution::mixed(drawn.map(|share| (share.weight / all, share.time.distribution())).collect())
 }
 
-pub(super) fn checked(shares: &[TimeShare], read: &ReadsSample) -> Result<Vec<TimeShare>, TimeProblem> {
+pub(super) fn checked(shares: &[TimeShare], read: &ReadsSample) -> Result<Vec<TimeShare>, Invalid> {
     let valid = |share: &TimeShare| share.weight >= 0.0 && share.weight.is_finite();
     if !shares.iter().all(valid) || total(shares) <= 0.0 {
         let message = "weights must be at least zero, and one of them above zero";
-        return Err(TimeProblem::new("", message));
+        return Err(Invalid::new("", message));
     }
     let one = |(at, share): (usize, &TimeShare)| {
         let time = share.time.checked(read).map_err(|problem| problem.within(&format!("{at}.time")))?;

@@ -15,6 +15,8 @@ use headrace_units::Nanos;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::invalid::Invalid;
+
 pub use bounded_pareto::BoundedParetoSpec;
 pub use empirical::{EmpiricalSpec, MOST_VALUES};
 pub use hyperexponential::HyperexponentialSpec;
@@ -64,32 +66,8 @@ pub enum DrawnTime {
     Mix(#[schemars(length(min = 1))] Vec<TimeShare>),
 }
 
-/// Why a time is invalid.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TimeProblem {
-    /// The field below that of the time, steps divided by dots; empty for the time itself.
-    pub field: String,
-    /// What was found, and the reason why it is invalid.
-    pub message: String,
-    /// Fix, if one is known.
-    pub help: Option<&'static str>,
-}
-
-impl TimeProblem {
-    /// A problem of a field below the time, whose fix is not known.
-    pub fn new(field: &str, message: impl Into<String>) -> Self {
-        Self { field: field.to_owned(), message: message.into(), help: None }
-    }
-
-    /// Returns the problem as one of the field that holds the time, or holds what the problem is of.
-    pub fn within(self, field: &str) -> Self {
-        let below = Some(self.field).filter(|below| !below.is_empty());
-        Self { field: below.map_or_else(|| field.to_owned(), |below| format!("{field}.{below}")), ..self }
-    }
-}
-
 /// Reads the file of a sample that lies beside the scenario: its values with their weights, or why they cannot be read.
-pub type ReadsSample<'r> = dyn Fn(&EmpiricalSpec) -> Result<Vec<(Nanos, f64)>, TimeProblem> + 'r;
+pub type ReadsSample<'r> = dyn Fn(&EmpiricalSpec) -> Result<Vec<(Nanos, f64)>, Invalid> + 'r;
 
 impl Default for TimeSpec {
     fn default() -> Self {
@@ -127,7 +105,7 @@ impl TimeSpec {
     ///
     /// # Errors
     /// Its field that is invalid, or a sample that cannot be read.
-    pub fn checked(&self, read: &ReadsSample) -> Result<Self, TimeProblem> {
+    pub fn checked(&self, read: &ReadsSample) -> Result<Self, Invalid> {
         Ok(match self {
             Self::Fixed(_) => self.clone(),
             Self::Drawn(drawn) => Self::Drawn(drawn.checked(read)?),
@@ -176,10 +154,10 @@ impl DrawnTime {
         }
     }
 
-    fn checked(&self, read: &ReadsSample) -> Result<Self, TimeProblem> {
+    fn checked(&self, read: &ReadsSample) -> Result<Self, Invalid> {
         match self {
             Self::Uniform { from, to } if from >= to => {
-                Err(TimeProblem::new("", format!("`from` ({from}) must be less than `to` ({to})")))
+                Err(Invalid::new("", format!("`from` ({from}) must be less than `to` ({to})")))
             }
             Self::BoundedPareto(law) => law.problem().map_or_else(|| Ok(self.clone()), Err),
             Self::Empirical(sample) => {

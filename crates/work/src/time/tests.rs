@@ -3,10 +3,12 @@
 use headrace_kernel::RngStream;
 use proptest::prelude::*;
 
+use crate::invalid::Invalid;
+
 use super::*;
 
 fn drawn(time: DrawnTime) -> TimeSpec {
-    let no_files = |_: &EmpiricalSpec| Err(TimeProblem::new("file", "there are no files"));
+    let no_files = |_: &EmpiricalSpec| Err(Invalid::new("file", "there are no files"));
     TimeSpec::Drawn(time).checked(&no_files).expect("the time is valid")
 }
 
@@ -141,7 +143,7 @@ const GOLDEN: [[u64; 3]; 4] = [
 #[test]
 fn what_is_wrong_is_said_with_its_field() {
     let problem = |text: &str| {
-        let no_files = |_: &EmpiricalSpec| Err(TimeProblem::new("file", "there are no files"));
+        let no_files = |_: &EmpiricalSpec| Err(Invalid::new("file", "there are no files"));
         let time = TimeSpec::Drawn(serde_json::from_str(text).expect("it is a law"));
         let problem = time.checked(&no_files).expect_err("it is invalid");
         (problem.field, problem.message)

@@ -73,8 +73,8 @@ impl Spec for ReadoutSpec {
 
     fn lower(&self, at: &mut Lowering) -> Option<ReadoutPlan> {
         let builder = at.shared_of_kind("builder", &self.builder, "event_builder");
-        if let Some(problem) = self.sub_event.problem() {
-            return at.refuse("sub_event", problem, None);
+        if let Some(invalid) = self.sub_event.problem() {
+            return at.invalid(invalid.within("sub_event"));
         }
         let time = at.time("time", &self.time)?;
         let largest = self.sub_event.bounds().1;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use headrace_kernel::RngStream;
 use headrace_units::Nanos;
+use headrace_work::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -37,9 +38,9 @@ pub struct StorageModule {
 
 impl Cells {
     /// Returns the error of invalid parameters; `None` if they are valid.
-    pub fn problem(&self) -> Option<&'static str> {
+    pub fn problem(&self) -> Option<Invalid> {
         (!self.modules.is_sorted_by_key(|module| module.travel))
-            .then_some("the modules must be in order of `travel`, the nearest first")
+            .then(|| Invalid::new("", "the modules must be in order of `travel`, the nearest first"))
     }
 
     /// Returns true if cartridges that have cooled down are moved away.

@@ -1,6 +1,7 @@
 //! Tape drives of the catalogue, and the tapes of each group: what drives and cartridges of one kind take.
 
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
+use headrace_work::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -54,14 +55,14 @@ impl Device for TapeDriveNumbers {
     const NAME: &'static str = "tape drive";
     const FIELDS: &'static [&'static str] = &["wraps"];
 
-    fn problems(&self) -> Vec<(&'static str, String)> {
+    fn problems(&self) -> Vec<Invalid> {
         let checks = [
             ("capacity", self.capacity.get().0 == 0),
             ("rate", self.rate.get().get() <= 0.0),
             ("wraps", self.wraps.get() == 0),
         ];
         let wrong = checks.into_iter().filter(|(_, is_zero)| *is_zero);
-        wrong.map(|(field, _)| (field, "must be above zero".to_owned())).collect()
+        wrong.map(|(field, _)| Invalid::new(field, "must be above zero")).collect()
     }
 
     fn origins(&self) -> Vec<(String, Option<String>)> {

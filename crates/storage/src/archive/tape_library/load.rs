@@ -2,6 +2,7 @@
 
 use headrace_kernel::Draws;
 use headrace_units::Nanos;
+use headrace_work::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -65,13 +66,13 @@ impl LoadTime {
     }
 
     /// Returns the error of invalid parameters; `None` if they are valid.
-    pub fn problem(&self) -> Option<&'static str> {
+    pub fn problem(&self) -> Option<Invalid> {
         let Self::Fitted(branches) = self else { return None };
         if !branches.iter().any(|branch| branch.share > 0.0) {
-            return Some("one `share` must be above zero");
+            return Some(Invalid::new("", "one `share` must be above zero"));
         }
         let is_empty = |branch: &Branch| branch.to.is_some_and(|to| to <= branch.from);
-        branches.iter().any(is_empty).then_some("`to` of a branch must be above its `from`")
+        branches.iter().any(is_empty).then(|| Invalid::new("", "`to` of a branch must be above its `from`"))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Locating: how long a drive takes from one position of a tape to another.
 
 use headrace_units::Nanos;
+use headrace_work::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -81,7 +82,7 @@ impl Locate {
     }
 
     /// Returns the error of invalid parameters; `None` if they are valid.
-    pub fn problem(&self) -> Option<&'static str> {
+    pub fn problem(&self) -> Option<Invalid> {
         match self {
             Self::Along(travel) => travel.problem(),
             Self::Serpentine(_) => None,

@@ -181,10 +181,8 @@ impl Spec for TapeLibrarySpec {
             ("rewind", self.rewind.as_ref().and_then(Travel::problem)),
             ("cells", self.cells.as_ref().and_then(Cells::problem)),
         ];
-        if let Some((field, problem)) =
-            fields.into_iter().find_map(|(field, problem)| Some((field, problem?)))
-        {
-            return at.refuse(field, problem, None);
+        if let Some(invalid) = fields.into_iter().find_map(|(field, invalid)| Some(invalid?.within(field))) {
+            return at.invalid(invalid);
         }
         if let Some(streaming) = self.streaming {
             let message = "a drive streams at `min_rate` above zero, at most `drive_rate`, from a buffer of at least one byte";

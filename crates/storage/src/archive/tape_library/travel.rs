@@ -1,6 +1,7 @@
 //! Positioning: where data lies along the tape, and how long the way there takes.
 
 use headrace_units::{Fraction, Nanos};
+use headrace_work::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -52,14 +53,15 @@ impl Travel {
     }
 
     /// Returns the error of invalid parameters; `None` if they are valid.
-    pub fn problem(&self) -> Option<&'static str> {
+    pub fn problem(&self) -> Option<Invalid> {
         let Self::Measured(points) = self else { return None };
         let distances: Vec<f64> =
             std::iter::once(0.0).chain(points.iter().map(|at| at.distance.get())).collect();
         if distances.windows(2).any(|pair| pair[0] >= pair[1]) {
-            return Some("distances must be above 0 % and increase");
+            return Some(Invalid::new("", "distances must be above 0 % and increase"));
         }
-        (distances.last() != Some(&1.0)).then_some("the last distance must be 100 %: the length of the tape")
+        (distances.last() != Some(&1.0))
+            .then(|| Invalid::new("", "the last distance must be 100 %: the length of the tape"))
     }
 }
 
@@ -99,6 +101,6 @@ mod tests {
         assert_eq!([secs(0.0), secs(0.05), secs(0.1), secs(1.0)], [0.0, 5.0, 10.0, 46.0]);
         assert!((secs(0.55) - 28.0).abs() < 1e-9);
         assert!(measured.problem().is_none());
-        assert!(Travel::Measured(vec![moved(0.5, 10)]).problem().unwrap().contains("100 %"));
+        assert!(Travel::Measured(vec![moved(0.5, 10)]).problem().unwrap().message.contains("100 %"));
     }
 }

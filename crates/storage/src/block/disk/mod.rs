@@ -73,8 +73,8 @@ impl Spec for DiskSpec {
     type Plan = DiskPlan;
 
     fn lower(&self, at: &mut Lowering) -> Option<DiskPlan> {
-        if let Some((field, problem, help)) = self.problem() {
-            return at.refuse(field, problem, Some(help));
+        if let Some(invalid) = self.problem() {
+            return at.invalid(invalid);
         }
         let numbers = at.device("device", &self.device)?;
         let capacity = numbers.capacity.get();

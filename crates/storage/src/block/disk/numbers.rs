@@ -1,7 +1,7 @@
 //! The numbers of a drive, each with its source.
 
 use headrace_units::{Bytes, BytesPerSecond, Fraction, Nanos, PerSecond, Shift};
-use headrace_work::Op;
+use headrace_work::{Invalid, Op};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -114,12 +114,15 @@ impl SeekTimes {
     }
 }
 
-/// Returns the field and the error in the mechanics of a disk of this capacity; `None` if they are valid.
-fn mechanics_problem(mechanics: &MechanicsSpec, capacity: Bytes) -> Option<(&'static str, String)> {
+/// Returns what is wrong with the mechanics of a disk of this capacity; `None` if they are valid.
+fn mechanics_problem(mechanics: &MechanicsSpec, capacity: Bytes) -> Option<Invalid> {
     mechanics.problem().or_else(|| {
         let (holds, needs) = (mechanics.layout.as_ref()?.sectors(), capacity.0 / SECTOR);
         (holds * SECTOR < capacity.0).then(|| {
-            ("mechanics", format!("its layout holds {holds} sectors, less than the capacity of {needs}"))
+            Invalid::new(
+                "layout",
+                format!("its layout holds {holds} sectors, less than the capacity of {needs}"),
+            )
         })
     })
 }
@@ -244,18 +247,19 @@ impl Device for DiskNumbers {
     const NAME: &'static str = "disk";
     const FIELDS: &'static [&'static str] = &["rotation"];
 
-    fn problems(&self) -> Vec<(&'static str, String)> {
+    fn problems(&self) -> Vec<Invalid> {
         let cylinders = self.cylinders.get();
         let alone = [
-            self.capacity_problem().map(|problem| ("capacity", problem)),
-            self.cylinders_problem().map(|problem| ("cylinders", problem)),
-            self.rates_problem().map(|problem| ("media_rate_outer", problem)),
-            self.seek_read.problem(cylinders).map(|problem| ("seek_read", problem)),
-            self.seek_write.problem(cylinders).map(|problem| ("seek_write", problem)),
-            self.track_problem().map(|problem| ("media_rate_inner", problem)),
+            self.capacity_problem().map(|problem| Invalid::new("capacity", problem)),
+            self.cylinders_problem().map(|problem| Invalid::new("cylinders", problem)),
+            self.rates_problem().map(|problem| Invalid::new("media_rate_outer", problem)),
+            self.seek_read.problem(cylinders).map(|problem| Invalid::new("seek_read", problem)),
+            self.seek_write.problem(cylinders).map(|problem| Invalid::new("seek_write", problem)),
+            self.track_problem().map(|problem| Invalid::new("media_rate_inner", problem)),
         ];
         let mechanics = self.mechanics.as_ref();
         let mechanics = mechanics.and_then(|mechanics| mechanics_problem(mechanics, self.capacity.get()));
+        let mechanics = mechanics.map(|invalid| invalid.within("mechanics"));
         alone.into_iter().flatten().chain(mechanics).collect()
     }
 

@@ -1,6 +1,7 @@
 //! Specification of a disk.
 
 use headrace_units::Fraction;
+use headrace_work::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -47,14 +48,15 @@ impl DiskSpec {
     }
 
     /// Returns the field, the error and the fix of a contradiction; `None` if there is none.
-    pub fn problem(&self) -> Option<(&'static str, &'static str, &'static str)> {
+    pub fn problem(&self) -> Option<Invalid> {
         let mechanical = self.positioning == Positioning::Mechanical;
         let only = "it applies only to `positioning: mechanical`";
-        let help = "set `positioning: mechanical`, or remove it";
+        let invalid =
+            |field| Some(Invalid::new(field, only).help("set `positioning: mechanical`, or remove it"));
         match (mechanical, self.scheduling, self.queue_depth, self.phase) {
-            (false, Some(_), ..) => Some(("scheduling", only, help)),
-            (false, _, Some(_), _) => Some(("queue_depth", only, help)),
-            (false, .., Some(_)) => Some(("phase", only, help)),
+            (false, Some(_), ..) => invalid("scheduling"),
+            (false, _, Some(_), _) => invalid("queue_depth"),
+            (false, .., Some(_)) => invalid("phase"),
             _ => None,
         }
     }

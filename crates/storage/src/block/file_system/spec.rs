@@ -4,7 +4,7 @@ use headrace_units::{Bytes, BytesPerSecond, Fraction, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use headrace_work::Block;
+use headrace_work::{Block, Invalid};
 
 use super::FileSystemPlan;
 use crate::core::component::Spec;
@@ -114,30 +114,30 @@ const fn five_seconds() -> Nanos {
 
 impl FileSystemSpec {
     /// Returns the field, the error and the fix of an invalid combination; `None` if there is none.
-    fn problem(&self, capacity: Bytes) -> Option<(&'static str, String, &'static str)> {
+    fn problem(&self, capacity: Bytes) -> Option<Invalid> {
         let (block, request) = (self.block.0, self.max_request.0);
         if !block.is_power_of_two() || block < 512 {
-            return Some((
-                "block",
-                format!("{} is not a power of two from 512 B on", self.block),
-                "give 4 KiB",
-            ));
+            return Some(
+                Invalid::new("block", format!("{} is not a power of two from 512 B on", self.block))
+                    .help("give 4 KiB"),
+            );
         }
         if request < block || !request.is_multiple_of(block) {
             let message = format!("{} is not a multiple of the block of {}", self.max_request, self.block);
-            return Some(("max_request", message, "give a multiple of `block`"));
+            return Some(Invalid::new("max_request", message).help("give a multiple of `block`"));
         }
         if self.memory.0 < 4 * request {
             let message = format!("{} holds fewer than four requests of {}", self.memory, self.max_request);
-            return Some(("memory", message, "give more memory, or a smaller `max_request`"));
+            return Some(
+                Invalid::new("memory", message).help("give more memory, or a smaller `max_request`"),
+            );
         }
         if self.dirty_limit.get() < self.dirty_background.get() {
-            let message =
-                "is below `dirty_background`: writers would wait before anything is written back".to_owned();
-            return Some(("dirty_limit", message, "give at least `dirty_background`"));
+            let message = "is below `dirty_background`: writers would wait before anything is written back";
+            return Some(Invalid::new("dirty_limit", message).help("give at least `dirty_background`"));
         }
         if self.wake == Nanos::ZERO {
-            return Some(("wake", "must be above 0 s".to_owned(), "Linux has 5 s"));
+            return Some(Invalid::new("wake", "must be above 0 s").help("Linux has 5 s"));
         }
         let Allocation { groups, extent } = self.allocation?;
         let fits =
@@ -145,7 +145,8 @@ impl FileSystemSpec {
         (!fits).then(|| {
             let message =
                 format!("extents of {extent} in {groups} groups do not fit {capacity}, or cut blocks");
-            ("allocation", message, "give a multiple of `block`, and groups of at least one extent")
+            Invalid::new("allocation", message)
+                .help("give a multiple of `block`, and groups of at least one extent")
         })
     }
 }
@@ -160,8 +161,8 @@ impl Spec for FileSystemSpec {
             let message = format!("`{}` holds no data", self.of);
             return at.refuse("of", message, Some("name a disk, a solid-state drive or an array"));
         }
-        if let Some((field, message, help)) = self.problem(capacity) {
-            return at.refuse(field, message, Some(help));
+        if let Some(invalid) = self.problem(capacity) {
+            return at.invalid(invalid);
         }
         let plan = FileSystemPlan::new(self.clone(), capacity);
         let capacity = plan.capacity();

@@ -1,7 +1,7 @@
 //! A log-structured merge tree as it is written.
 
 use headrace_units::{Bytes, BytesPerSecond, Fraction};
-use headrace_work::Block;
+use headrace_work::{Block, Invalid};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -125,8 +125,8 @@ impl Spec for LsmTreeSpec {
             Some(log) => Some(at.asked::<Block>("log", log)?),
             None => None,
         };
-        if let Some((field, message)) = self.problem() {
-            return at.refuse(field, message, None);
+        if let Some(invalid) = self.problem() {
+            return at.invalid(invalid);
         }
         let (room, needed) = (at.capacity(target).0.saturating_sub(self.at.0), self.room());
         if room < needed {
@@ -150,27 +150,28 @@ impl Spec for LsmTreeSpec {
 
 impl LsmTreeSpec {
     /// Returns the field at fault, and why.
-    fn problem(&self) -> Option<(&'static str, String)> {
+    fn problem(&self) -> Option<Invalid> {
         let sizes = [("keys", self.keys), ("memtable", self.memtable), ("table", self.table)];
         let more = [("level1", self.level1), ("request", self.request), ("block", self.block)];
         let small = sizes.into_iter().chain(more).find(|(_, size)| size.0 < 512);
         let level0 = &self.level0;
         match small {
-            Some((field, size)) => Some((field, format!("must be at least 512 B, not {size}"))),
+            Some((field, size)) => Some(Invalid::new(field, format!("must be at least 512 B, not {size}"))),
             None if level0.slow_at < level0.compact_at || level0.stop_at < level0.slow_at => {
-                Some(("level0", "needs `compact_at` ≤ `slow_at` ≤ `stop_at`".into()))
+                Some(Invalid::new("level0", "needs `compact_at` ≤ `slow_at` ≤ `stop_at`"))
             }
             None if self.pieces() > MOST_PIECES => {
                 let message =
                     format!("a compaction has up to {} of them, and {MOST_PIECES} may be", self.pieces());
-                Some(("request", message))
+                Some(Invalid::new("request", message))
             }
             None if self.debt.stop_at < self.debt.slow_at => {
-                Some(("debt", "needs `slow_at` ≤ `stop_at`".into()))
+                Some(Invalid::new("debt", "needs `slow_at` ≤ `stop_at`"))
             }
-            None if self.slots() > MOST_TABLES => {
-                Some(("table", format!("{} tables, and as many as {MOST_TABLES} may be", self.slots())))
-            }
+            None if self.slots() > MOST_TABLES => Some(Invalid::new(
+                "table",
+                format!("{} tables, and as many as {MOST_TABLES} may be", self.slots()),
+            )),
             None => None,
         }
     }

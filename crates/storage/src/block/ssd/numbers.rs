@@ -1,7 +1,7 @@
 //! The parameters of a solid-state drive, each with its source.
 
 use headrace_units::{Bytes, BytesPerSecond, Fraction, Nanos};
-use headrace_work::Op;
+use headrace_work::{Invalid, Op};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -146,17 +146,19 @@ impl SsdNumbers {
         }
     }
 
-    fn page_problem(&self) -> Option<(&'static str, String)> {
+    fn page_problem(&self) -> Option<Invalid> {
         let page = self.flash.page.get();
         let fits = page.0 > 0 && page.0.is_multiple_of(PAGE) && page.0 <= 1 << 20;
-        (!fits).then(|| ("flash.page", format!("a page is a multiple of 4 KiB up to 1 MiB, not {page}")))
+        (!fits).then(|| {
+            Invalid::new("flash.page", format!("a page is a multiple of 4 KiB up to 1 MiB, not {page}"))
+        })
     }
 
-    fn size_problem(&self) -> Option<(&'static str, String)> {
+    fn size_problem(&self) -> Option<Invalid> {
         let (flash, logical) = (&self.flash, self.logical_pages());
         let (dies, channels) = (flash.dies.get(), flash.channels.get());
         if dies > MOST_DIES || dies < channels {
-            return Some((
+            return Some(Invalid::new(
                 "flash.dies",
                 format!("must be from {channels}, one a channel, to {MOST_DIES}, not {dies}"),
             ));
@@ -167,9 +169,9 @@ impl SsdNumbers {
             * (flash.page.get().0 / PAGE);
         let wanted = logical as f64 * (1.0 + flash.over_provisioning.get().get());
         if logical == 0 || wanted >= Mapping::MOST as f64 || block > Mapping::MOST {
-            return Some((
+            return Some(Invalid::new(
                 "capacity",
-                "a drive maps from 1 B to 16 TiB of flash in pages of 4 KiB".to_owned(),
+                "a drive maps from 1 B to 16 TiB of flash in pages of 4 KiB",
             ));
         }
         let pages = self.geometry().pages();
@@ -180,11 +182,12 @@ impl SsdNumbers {
             let message = format!(
                 "leaves {free} beyond the capacity; two blocks on each die are {blocks}, the least to erase blocks with"
             );
-            return Some(("flash.over_provisioning", message));
+            return Some(Invalid::new("flash.over_provisioning", message));
         }
         let unit = u64::from(self.geometry().unit) * PAGE * (1 + u64::from(self.buffer.halves));
-        (self.buffer.size.get().0 < unit)
-            .then(|| ("buffer.size", format!("must hold what is programmed at once, {}", Bytes(unit))))
+        (self.buffer.size.get().0 < unit).then(|| {
+            Invalid::new("buffer.size", format!("must hold what is programmed at once, {}", Bytes(unit)))
+        })
     }
 }
 
@@ -193,7 +196,7 @@ impl Device for SsdNumbers {
     const NAME: &'static str = "solid-state drive";
     const FIELDS: &'static [&'static str] = &["flash"];
 
-    fn problems(&self) -> Vec<(&'static str, String)> {
+    fn problems(&self) -> Vec<Invalid> {
         let numbers = [
             ("flash.channels", self.flash.channels.get()),
             ("flash.dies", self.flash.dies.get()),
@@ -202,7 +205,7 @@ impl Device for SsdNumbers {
             ("queue_depth", self.tags()),
         ];
         let none = numbers.into_iter().filter(|(_, number)| *number == 0);
-        let mut problems: Vec<_> = none.map(|(field, _)| (field, "must be at least 1".to_owned())).collect();
+        let mut problems: Vec<_> = none.map(|(field, _)| Invalid::new(field, "must be at least 1")).collect();
         problems.extend(self.page_problem());
         if problems.is_empty() {
             problems.extend(self.size_problem());

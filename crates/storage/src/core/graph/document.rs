@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use headrace_units::Nanos;
-use headrace_work::{EmpiricalSpec, TimeProblem};
+use headrace_work::{EmpiricalSpec, Invalid};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -54,7 +54,7 @@ pub trait DeviceCatalogue {
     ///
     /// # Errors
     /// The field at fault, and why it cannot be read.
-    fn sample(&self, sample: &EmpiricalSpec) -> Result<Vec<(Nanos, f64)>, TimeProblem>;
+    fn sample(&self, sample: &EmpiricalSpec) -> Result<Vec<(Nanos, f64)>, Invalid>;
 }
 
 /// Answer of a catalogue to a name.

@@ -5,12 +5,12 @@ use super::*;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use crate::core::device::Sourced;
 use crate::block::disk::queue::{CommandQueue, QueuedCommand};
 use crate::block::disk::schedule::Scheduling;
 use crate::block::disk::{
     AliceReading, CacheSpec, InterfaceSpec, MechanicsSpec, QueueSpec, ReadAhead, SeekTimes, Writes,
 };
+use crate::core::device::Sourced;
 use headrace_kernel::{Discipline, Sim};
 use headrace_work::Request;
 

@@ -1,5 +1,6 @@
 //! Specification of a layout: surfaces, zones, spares, slipped and remapped sectors.
 
+use headrace_work::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -142,13 +143,13 @@ impl LayoutSpec {
         self.zones.iter().map(|zone| self.zone_capacity(zone)).sum()
     }
 
-    /// The first problem: (number of the zone, what is wrong).
-    pub fn problem(&self) -> Option<(usize, String)> {
+    /// Returns what is wrong with the first zone that is invalid; `None` if all are valid.
+    pub fn problem(&self) -> Option<Invalid> {
         let begins = self.zones.iter().map(|zone| u64::from(zone.last_cylinder) + 1);
         let mut zones = self.zones.iter().zip(std::iter::once(0).chain(begins)).enumerate();
         zones.find_map(|(number, (zone, next))| {
             let problem = order_problem(zone, next).or_else(|| self.room_problem(zone))?;
-            Some((number, problem))
+            Some(Invalid::new("zones", format!("zone {number}: {problem}")))
         })
     }
 

@@ -1,6 +1,7 @@
 //! Mechanics of a drive.
 
 use headrace_units::{Fraction, Nanos, Shift};
+use headrace_work::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -53,17 +54,13 @@ pub struct MechanicsSpec {
 
 impl MechanicsSpec {
     /// Returns the field and the error of invalid mechanics; `None` if they are valid.
-    pub fn problem(&self) -> Option<(&'static str, String)> {
+    pub fn problem(&self) -> Option<Invalid> {
         if self.seek.windows(2).any(|pair| pair[0].0 >= pair[1].0)
             || self.seek.first().is_some_and(|(d, _)| *d == 0)
         {
-            return Some((
-                "mechanics",
-                "the distances of `seek` are to begin at 1 or more and rise".to_owned(),
-            ));
+            return Some(Invalid::new("seek", "the distances of `seek` are to begin at 1 or more and rise"));
         }
-        let (zone, problem) = self.layout.as_ref()?.problem()?;
-        Some(("mechanics", format!("zone {zone} of the layout: {problem}")))
+        Some(self.layout.as_ref()?.problem()?.within("layout"))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Errors of components that cannot be lowered.
 
-use headrace_work::{NodeId, TimeSpec};
+use headrace_work::{Invalid, NodeId, TimeSpec};
 
 use super::{Lowering, MAX_DEPTH};
 use crate::core::graph::document::{LoweringError, NameStep};
@@ -20,13 +20,13 @@ impl Lowering<'_> {
     /// Returns the time in `field` with its samples read.
     pub fn time(&mut self, field: &str, time: &TimeSpec) -> Option<TimeSpec> {
         let catalogue = self.catalogue();
-        time.checked(&|sample| catalogue.sample(sample)).map_or_else(
-            |problem| {
-                let dot = if problem.field.is_empty() { "" } else { "." };
-                self.refuse(&format!("{field}{dot}{}", problem.field), problem.message, problem.help)
-            },
-            Some,
-        )
+        let checked = time.checked(&|sample| catalogue.sample(sample));
+        checked.map_or_else(|invalid| self.invalid(invalid.within(field)), Some)
+    }
+
+    /// Notes that a value of the component that is being lowered is invalid; always `None`.
+    pub fn invalid<T>(&mut self, invalid: Invalid) -> Option<T> {
+        self.refuse(&invalid.field, invalid.message, invalid.help)
     }
 
     pub(super) fn say<T>(&mut self, field: &str, error: LoweringError) -> Option<T> {
