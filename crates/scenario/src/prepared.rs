@@ -124,7 +124,8 @@ impl Prepared {
         range: Option<(f64, f64)>,
         progress: &Progress,
     ) -> Result<solve::Solved, Problems> {
-        let solved = solve::solve(self.plan(progress)?, range, progress);
+        let plan = self.plan(progress)?;
+        let solved = solve::solve(plan, range, |own| results::formula_error(plan, own, progress));
         solved.map_err(|problems| Problems::of(&self.tree, problems))
     }
 

@@ -13,7 +13,6 @@ use serde::Serialize;
 
 use crate::document::{Path, Problem};
 use crate::plan::{Plan, StreamPlan};
-use crate::solve;
 
 /// Quantiles that results carry, and what theory says of them.
 pub const SHARES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
@@ -134,33 +133,44 @@ fn overload(plan: &Plan, target: NodeId, utilisation: f64) -> Option<Problem> {
     Some(Problem { overload: true, ..Problem::at(path, message).help(help) })
 }
 
-/// Returns the prediction of theory for every stream, with its CDF at `times_ms` of each.
-pub fn predict(plan: &Plan, times_ms: &[Vec<f64>]) -> Vec<StreamTheory> {
-    let network = OnceCell::new();
+/// What the theory of networks says of a scenario's own load.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NetworkTheory {
+    /// Name of the formulas.
+    pub method: String,
+    /// Utilisation of the station that saturates first.
+    pub utilisation: Option<f64>,
+    /// Mean response time of each stream, in ms.
+    pub means_ms: Vec<Option<f64>>,
+}
+
+/// Returns the prediction of theory for every stream, with its CDF at `times_ms` of each. `network` is asked where no single queue says
+/// it: `None` where the assumptions of networks do not all hold.
+pub fn predict(
+    plan: &Plan,
+    times_ms: &[Vec<f64>],
+    network: impl Fn() -> Option<NetworkTheory>,
+) -> Vec<StreamTheory> {
+    let found = OnceCell::new();
     let mut targets = BTreeMap::new();
     let of = |(at, (stream, times)): (usize, (&StreamPlan, &Vec<f64>))| {
         let target = targets.entry(stream.target).or_insert_with(|| TargetTheory::of(plan, stream.target));
         let own = target.as_ref().map(|target| target.of_stream(stream, times)).map_err(String::clone);
-        own.or_else(|fails| of_network(stream, at, network.get_or_init(|| solve::exact(plan))).ok_or(fails))
+        own.or_else(|fails| of_network(stream, at, found.get_or_init(&network)).ok_or(fails))
             .unwrap_or_else(|fails| StreamTheory::none(stream, fails))
     };
     plan.streams.iter().zip(times_ms).enumerate().map(of).collect()
 }
 
 /// Returns the mean by the theory of networks, where all its assumptions hold.
-fn of_network(
-    stream: &StreamPlan,
-    at: usize,
-    network: &Option<(String, solve::SolvedPoint)>,
-) -> Option<StreamTheory> {
-    let (method, point) = network.as_ref()?;
-    let mean_ms = point.streams[at].response_ms?;
+fn of_network(stream: &StreamPlan, at: usize, network: &Option<NetworkTheory>) -> Option<StreamTheory> {
+    let network = network.as_ref()?;
     Some(StreamTheory {
-        model: method.clone(),
+        model: network.method.clone(),
         exact: true,
         fails: None,
-        utilisation: point.utilisation.first().copied(),
-        mean_ms: Some(mean_ms),
+        utilisation: network.utilisation,
+        mean_ms: Some(network.means_ms[at]?),
         ..StreamTheory::none(stream, String::new())
     })
 }

@@ -114,7 +114,8 @@ impl SizeSpec {
                 }
             }
             Self::Drawn(DrawnSize::Uniform { from, to, step }) if from > to || step.0 == 0 || from.0 == 0 => {
-                let message = "`from` must be at least one byte and at most `to`, and `step` at least one byte";
+                let message =
+                    "`from` must be at least one byte and at most `to`, and `step` at least one byte";
                 Some(Invalid::new("", message))
             }
             _ => None,

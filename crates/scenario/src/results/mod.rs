@@ -4,6 +4,7 @@
 mod answer;
 mod components;
 mod filling;
+mod formula_error;
 mod measured;
 mod notes;
 mod objectives;
@@ -23,11 +24,13 @@ use serde::Serialize;
 
 use crate::plan::Plan;
 use crate::run::{End, Options, Outcome};
+use crate::solve;
 use crate::spec::{Engine, ScenarioSpec};
 use crate::theory::{self, SHARES, StreamTheory};
 
 pub use components::{Bottleneck, BusiestResults, ClosedLoad, ComponentResults, PortionResults};
 pub use filling::is_filling;
+pub use formula_error::formula_error;
 pub use measured::{Comparison, Measured};
 pub use notes::{of_components, of_few};
 pub use objectives::ObjectiveResults;
@@ -152,7 +155,11 @@ pub fn of(plan: &Plan, engine: Engine, outcomes: &[Outcome], options: &Options) 
         components,
         bottleneck,
         busiest_stretch: outcomes.first().and_then(|outcome| stretch::of(plan, outcome)),
-        theory: if options.theory { theory::predict(plan, &times) } else { Vec::new() },
+        theory: if options.theory {
+            theory::predict(plan, &times, || solve::exact(plan))
+        } else {
+            Vec::new()
+        },
         phases: phases::of(plan, outcomes),
         series: outcomes.first().map_or_else(Vec::new, |outcome| points(plan, outcome)),
         scenario: plan.spec.clone(),

@@ -6,7 +6,6 @@
 
 mod assumptions;
 mod closed;
-mod error;
 mod limits;
 mod loads;
 mod messages;
@@ -20,9 +19,8 @@ use serde::Serialize;
 
 use crate::document::{Path, Problem};
 use crate::plan::Plan;
-use crate::progress::Progress;
+use crate::theory::NetworkTheory;
 
-pub use error::FormulaError;
 use network::QueueNetwork;
 
 /// Solution of a scenario by formulas.
@@ -109,6 +107,19 @@ pub struct SimulatedPoint {
     pub half_width_ms: Option<f64>,
 }
 
+/// A short simulation of the scenario's own load, and the error of the formulas against it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct FormulaError {
+    /// Number of requests simulated.
+    pub requests: u64,
+    /// Their mean response, in ms.
+    pub response_ms: f64,
+    /// Half-width of its 95 % interval, in ms.
+    pub half_width_ms: f64,
+    /// The formulas' mean response over the simulated one, less 1.
+    pub error: f64,
+}
+
 /// One stream at one load.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StreamPoint {
@@ -135,11 +146,16 @@ impl Between {
     }
 }
 
-/// Solves a plan at the loads between `range`, or from little to saturation where that is not given.
+/// Solves a plan at the loads between `range`, or from little to saturation where that is not given. Where assumptions fail, `measure` is
+/// asked how far the answer at the scenario's own load is off.
 ///
 /// # Errors
 /// It is no network of queues: which assumption fails, stream by stream.
-pub fn solve(plan: &Plan, range: Option<(f64, f64)>, progress: &Progress) -> Result<Solved, Vec<Problem>> {
+pub fn solve(
+    plan: &Plan,
+    range: Option<(f64, f64)>,
+    measure: impl FnOnce(&SolvedPoint) -> Option<FormulaError>,
+) -> Result<Solved, Vec<Problem>> {
     let network = QueueNetwork::of(plan)?;
     let (own, open) = (network.load(), network.is_open());
     let stations = limits::of(&network, &network.mix());
@@ -158,7 +174,7 @@ pub fn solve(plan: &Plan, range: Option<(f64, f64)>, progress: &Progress) -> Res
         same
     });
     let (fails, at_own) = (assumptions::that_fail(&network), point(&network, &stations, own));
-    let measured = if fails.is_empty() { None } else { error::measured(plan, &at_own, progress) };
+    let measured = if fails.is_empty() { None } else { measure(&at_own) };
     let mut solved = Solved {
         answer: String::new(),
         open,
@@ -184,14 +200,21 @@ pub fn multiple(plan: &Plan) -> Option<(String, f64)> {
 
 /// Returns the formulas and their answer at the scenario's own load, where all their assumptions hold. `None` also where
 /// requests are spread over several components: their parts are joined by approximations, which cost more than many a run.
-pub fn exact(plan: &Plan) -> Option<(String, SolvedPoint)> {
+pub fn exact(plan: &Plan) -> Option<NetworkTheory> {
     let mut reached = plan.streams.iter().flat_map(|stream| plan.graph.reached(stream.target));
     if reached.any(|id| plan.graph.view(id).features().spreads) {
         return None;
     }
     let network = QueueNetwork::of(plan).ok()?;
     let holds = !plan.has_phases() && assumptions::that_fail(&network).is_empty();
-    holds.then(|| (network.method(), point(&network, &limits::of(&network, &network.mix()), network.load())))
+    holds.then(|| {
+        let own = point(&network, &limits::of(&network, &network.mix()), network.load());
+        NetworkTheory {
+            method: network.method(),
+            utilisation: own.utilisation.first().copied(),
+            means_ms: own.streams.iter().map(|stream| stream.response_ms).collect(),
+        }
+    })
 }
 
 fn point(network: &QueueNetwork, stations: &[StationLimit], load: f64) -> SolvedPoint {

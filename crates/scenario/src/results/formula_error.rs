@@ -1,13 +1,10 @@
 //! By how much formulas are off whose assumptions fail: measured by a short simulation of the scenario's own load.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
-use super::SolvedPoint;
+use super::StreamResults;
 use crate::plan::Plan;
 use crate::progress::Progress;
-use crate::results::{self, StreamResults};
 use crate::run::{self, End, Options, Replications};
+use crate::solve::{FormulaError, SolvedPoint};
 use crate::theory;
 
 /// Requests of each replication: enough for about 2 % of a mean at moderate load.
@@ -19,21 +16,8 @@ const REPLICATIONS: u32 = 4;
 /// Maximum number of events of each replication: about a second of real time.
 const EVENTS: u64 = 5_000_000;
 
-/// A short simulation of the scenario's own load, and the error of the formulas against it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct FormulaError {
-    /// Number of requests simulated.
-    pub requests: u64,
-    /// Their mean response, in ms.
-    pub response_ms: f64,
-    /// Half-width of its 95 % interval, in ms.
-    pub half_width_ms: f64,
-    /// The formulas' mean response over the simulated one, less 1.
-    pub error: f64,
-}
-
 /// Simulates the scenario's own load without its faults. `None` where that is overloaded, takes too long, or is too short to tell.
-pub fn measured(plan: &Plan, own: &SolvedPoint, progress: &Progress) -> Option<FormulaError> {
+pub fn formula_error(plan: &Plan, own: &SolvedPoint, progress: &Progress) -> Option<FormulaError> {
     let predicted = own.response_ms?;
     let mut plan = plan.clone();
     plan.faults.clear();
@@ -47,7 +31,7 @@ pub fn measured(plan: &Plan, own: &SolvedPoint, progress: &Progress) -> Option<F
     let options = Options { theory: false, ..Options::default() };
     let mut replications = Replications::default();
     replications.complete(&plan, engine, &options, progress);
-    let found = results::of(&plan, engine, &replications.outcomes(&plan), &options).ok()?;
+    let found = super::of(&plan, engine, &replications.outcomes(&plan), &options).ok()?;
     let (response_ms, half_width_ms) = mean(&found.streams).filter(|_| found.ended == End::Done)?;
     Some(FormulaError {
         requests: REQUESTS * u64::from(REPLICATIONS),
