@@ -266,6 +266,7 @@ impl ArrivalSpec {
                     None
                 }
             }
+            Self::Varying(spec) => spec.problem().map(|invalid| invalid.within("varying")),
             _ => None,
         }
     }
