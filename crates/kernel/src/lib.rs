@@ -67,7 +67,7 @@ pub use fluid::{Fluid, LABELS, LinkId, LinkUsage, Moved, Transfer};
 pub use locks::{Lock, LockUse, Locking, Locks};
 pub use pool::Pool;
 pub use queue::{EventQueue, TaskId};
-pub use random::{Draws, RngStream, subkey};
+pub use random::{Draws, RngStream, Shuffle, subkey};
 pub use resource::{Acquire, Pass, Resource, ServerGuard, Usage};
 pub use round::Round;
 pub use serve::Serve;

@@ -11,7 +11,10 @@ use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
 mod normal;
+mod shuffle;
 mod ziggurat;
+
+pub use shuffle::Shuffle;
 
 /// A generator at some point of its sequence, and what can be drawn from it.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! Training in steps: accelerators that compute on one batch while reader threads fetch those that follow.
 
-use headrace_kernel::{RngStream, subkey};
+use headrace_kernel::{RngStream, Shuffle};
 use headrace_units::Bytes;
 use headrace_work::{Block, Invalid, Op, ReadsSample, TimeSpec};
 use schemars::JsonSchema;
@@ -241,7 +241,7 @@ impl DataSet {
         let (epoch, place) = (n / self.share, u64::from(accelerator) * self.share + n % self.share);
         let (files, per_file) = self.files;
         let file = place / per_file;
-        let file = if self.shuffled { shuffled(file, files, self.orders.key(epoch)) } else { file };
+        let file = if self.shuffled { Shuffle::new(files, self.orders.key(epoch)).at(file) } else { file };
         let sample = file * per_file + place % per_file;
         let bytes = self.spec.size.draw(&mut self.sizes.of(sample)).0;
         Block { op: Op::Read, address: self.from + sample * self.slot, bytes }
@@ -250,41 +250,5 @@ impl DataSet {
     /// The checkpoint of an accelerator, as one write.
     pub fn checkpoint(&self, accelerator: u32, bytes: Bytes) -> Block {
         Block { op: Op::Write, address: self.checkpoints + u64::from(accelerator) * bytes.0, bytes: bytes.0 }
-    }
-}
-
-/// Where `place` of `many` goes in the random order of this key: one to one, by a Feistel network of four rounds (Luby and Rackoff 1988)
-/// on the next even power of two, walked until it is within (Black and Rogaway 2002). It takes no memory, however large the data set.
-fn shuffled(place: u64, many: u64, key: u64) -> u64 {
-    let half = (u64::BITS - (many - 1).leading_zeros()).div_ceil(2);
-    let mask = (1 << half) - 1;
-    let round = |(left, right): (u64, u64), n: u64| (right, left ^ (subkey(key ^ n, right) & mask));
-    let pass = |at: u64| {
-        let (left, right) = (0..4).fold((at >> half, at & mask), round);
-        left << half | right
-    };
-    let mut at = pass(place);
-    while at >= many {
-        at = pass(at);
-    }
-    at
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn each_sample_is_read_once_an_epoch_in_another_order(many in 1u64..3000, key in any::<u64>()) {
-            let order = |key| (0..many).map(|place| shuffled(place, many, key)).collect::<Vec<_>>();
-            let found: BTreeSet<u64> = order(key).into_iter().collect();
-            prop_assert_eq!(found, (0..many).collect::<BTreeSet<u64>>());
-            prop_assert!(many < 20 || order(key) != order(key ^ 1));
-        }
     }
 }
