@@ -38,6 +38,14 @@ impl Bookings {
         start
     }
 
+    /// Books `time` from `earliest` on, or from when the server is free; gives when that is. It waits from `now` on.
+    pub fn book_no_earlier(&mut self, now: Nanos, earliest: Nanos, time: Nanos, cause: Cause) -> Nanos {
+        self.retire(now);
+        let start = self.end().map_or(earliest, |end| end.max(earliest));
+        self.open.push_back(Booking { cause, came: now, start, end: start + time });
+        start
+    }
+
     /// Books work of a host ahead of the last booking. If that has begun, it is suspended, which takes `pause`, and continues afterwards.
     /// Returns the start, and true if something was suspended.
     pub fn book_first(&mut self, now: Nanos, came: Nanos, time: Nanos, pause: Nanos) -> (Nanos, bool) {

@@ -52,8 +52,19 @@ fn is_near(found: u64, by_hand: u64) {
     assert!(found.abs_diff(by_hand) <= 2, "{found} ns, by hand {by_hand} ns");
 }
 
-/// 4 KiB at 600 MB/s.
-const PORT: u64 = 6_827;
+/// Bytes of a frame besides its data.
+const FRAME: u64 = 468;
+
+/// Time of frames and their data at 600 MB/s.
+const fn port(frames: u64, bytes: u64) -> u64 {
+    ((frames * FRAME + bytes) * 10).div_ceil(6)
+}
+
+/// 4 KiB, read: five frames, one of them the data's.
+const PORT: u64 = port(5, PAGE);
+
+/// 4 KiB, written: one more, which asks for the data.
+const WRITE: u64 = port(6, PAGE);
 
 #[test]
 fn a_read_takes_what_it_takes_by_hand() {
@@ -63,24 +74,23 @@ fn a_read_takes_what_it_takes_by_hand() {
 }
 
 /// 128 KiB lie on four dies, two pages of 16 KiB on the planes of each: all are read at 70 µs, and the eight pages then take the two
-/// channels 16.384 µs each; the port takes 218 µs, and begins with the first page, as it can go on without a gap.
+/// channels 16.384 µs each; the port takes 234 µs in 20 frames, and begins with the first page, as it can go on without a gap.
 #[test]
 fn pages_of_a_large_read_are_read_side_by_side() {
     let found = response(json!({}), Op::Read, 0, 128 * 1024);
-    let port = 218_453;
-    is_near(found, 20 * US + 50 * US + 16_384 + port);
+    is_near(found, 20 * US + 50 * US + 16_384 + port(20, 128 * 1024));
 }
 
 #[test]
 fn a_write_is_done_when_it_is_in_the_buffer() {
-    is_near(response(json!({}), Op::Write, 0, PAGE), PORT + 10 * US);
-    is_near(response(json!({"write_command": "3 us"}), Op::Write, 0, PAGE), 3 * US + PORT + 10 * US);
+    is_near(response(json!({}), Op::Write, 0, PAGE), WRITE + 10 * US);
+    is_near(response(json!({"write_command": "3 us"}), Op::Write, 0, PAGE), 3 * US + WRITE + 10 * US);
 }
 
 /// A write of half a page reads the other half first.
 #[test]
 fn a_write_of_part_of_a_page_reads_it() {
-    let half = 3_413;
+    let half = port(6, 2048);
     is_near(response(json!({}), Op::Write, 0, 2048), half + 50 * US + 4_096 + 10 * US);
     is_near(response(json!({"written": "0 %"}), Op::Write, 0, 2048), half + 10 * US);
 }
@@ -111,6 +121,36 @@ fn nvme_carries_reads_and_writes_at_once() {
     assert!(sata > 2 * 1_747_626, "{sata}");
     let nvme = both(json!({"interface": "nvme_gen3_x4", "buffer": {"size": "2 MiB"}}));
     assert!(nvme < 330 * US, "1 MiB takes 293 µs each way: {nvme}");
+}
+
+/// Four reads of the four pages of a row, one on each plane, come at once. Where planes read for themselves, they take one read; otherwise
+/// each waits for the one before it, unless they share one. 2 planes, 16 KiB pages: pages 0 and 4 are on two planes.
+#[test]
+fn planes_read_for_themselves() {
+    let last = |independent: bool| -> u64 {
+        let flash =
+            json!({"independent_reads": independent, "dies": 1, "channels": 1, "over_provisioning": "60 %"});
+        let system = one(json!({"device": {"interface": "nvme_gen4_x4", "flash": flash}}));
+        // Rows 0 and 1 of the only die: a page on the first plane of each, and one on the second.
+        let coming: Vec<Coming> = [0, 8, 4, 12]
+            .map(|page| (Nanos(0), 0, Block { op: Op::Read, address: page * PAGE, bytes: PAGE }))
+            .to_vec();
+        by_events(&system, &["drive"], &coming).iter().map(|account| account.total().0).max().unwrap()
+    };
+    let nvme = (f64::from(16 * (256 + 26)) / 7.876_923) as u64;
+    is_near(last(true), 20 * US + 2 * 50 * US + 2 * 4_096 + nvme);
+    is_near(last(false), 20 * US + 4 * 50 * US + 4_096 + nvme);
+}
+
+/// A controller that takes 100 µs for each command begins the third after 300 µs.
+#[test]
+fn a_controller_begins_one_command_after_another() {
+    let system = one(json!({"written": "0 %", "device": {"interface": "nvme_gen4_x4", "command": "100 us"}}));
+    let coming: Vec<Coming> =
+        (0..3).map(|n| (Nanos(0), 0, Block { op: Op::Read, address: n * PAGE, bytes: PAGE })).collect();
+    let last = by_events(&system, &["drive"], &coming).iter().map(|account| account.total().0).max().unwrap();
+    let nvme = (f64::from(16 * (256 + 26)) / 7.876_923) as u64;
+    is_near(last, 300 * US + 20 * US + nvme);
 }
 
 /// 33 reads of what is not written: the port takes one after another, and the last waits for a tag, as the first is done.

@@ -188,17 +188,17 @@ impl DiskNumbers {
     }
 
     /// A layout from the data sheet: tracks shrink from the outermost zone, which has the outer media rate, to the innermost in
-    /// sixteen steps, there are as many
-    /// surfaces as the capacity takes, and skews are just long enough for the move to the next track, `next_track` in the same
-    /// cylinder and `next_cylinder` to the next: with the time in which a write settles, else each track written loses a turn.
+    /// sixteen steps, there are as many surfaces as fit the capacity best, and skews are just long enough for the move to the next track,
+    /// `next_track` in the same cylinder and `next_cylinder` to the next: with the time in which a write settles, else each track written
+    /// loses a turn.
     fn sheet_layout(&self, next_track: Nanos, next_cylinder: Nanos) -> LayoutSpec {
         let turns = self.rotation.get().get();
         let track = |rate: BytesPerSecond| rate.get() / turns / SECTOR as f64;
         let (outer, inner) = (track(self.media_rate_outer.get()), track(self.media_rate_inner.get()));
         let cylinders = self.cylinders.get();
         let wanted = (self.capacity.get().0 / SECTOR) as f64;
-        let surfaces = (wanted / f64::from(cylinders) / ((outer + inner) / 2.0)).ceil().max(1.0);
-        // Surfaces are whole; the tracks give way, so that the disk holds what it holds.
+        // Surfaces are whole, and a sheet's cylinders are not exact: the number that fits best, so that the tracks give way least.
+        let surfaces = (wanted / f64::from(cylinders) / ((outer + inner) / 2.0)).round().max(1.0);
         let fill = wanted / (f64::from(cylinders) * surfaces * (outer + inner) / 2.0);
         let skew = |moved: Nanos, sectors: f64| (moved.secs() * turns * sectors).ceil();
         let zones = SHEET_ZONES.min(cylinders);

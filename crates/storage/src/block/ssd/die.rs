@@ -1,4 +1,5 @@
-//! A die: one operation at a time, in the order of arrival. Reads may suspend a program or an erasure.
+//! A die, or a plane of one that reads independently: one operation at a time, in the order of arrival. Reads may suspend a program or an
+//! erasure.
 
 use headrace_units::Nanos;
 use headrace_work::Cause;
@@ -21,12 +22,18 @@ pub struct Die {
 }
 
 impl Die {
-    /// Holds the die for a program or an erasure, from when it is free; gives when that ends if no read suspends it.
-    pub fn hold(&mut self, now: Nanos, time: Nanos, cause: Cause) -> Nanos {
+    /// Holds the die for a program or an erasure, from when it is free, but no earlier than `from`; gives when that ends if no read
+    /// suspends it.
+    pub fn hold(&mut self, now: Nanos, from: Nanos, time: Nanos, cause: Cause) -> Nanos {
         self.went_first = 0;
         self.register = None;
-        self.end = self.bookings.book(now, time, cause) + time;
+        self.end = self.bookings.book_no_earlier(now, from, time, cause) + time;
         self.end
+    }
+
+    /// Returns the time from which it is free.
+    pub fn free(&self) -> Nanos {
+        self.bookings.end().unwrap_or(Nanos::ZERO)
     }
 
     /// Returns the end of its last program or erasure, as far as is known now.
@@ -95,7 +102,7 @@ mod tests {
     #[test]
     fn a_read_waits_for_the_suspension_only() {
         let (mut die, suspend) = (Die::default(), suspend(5, 10));
-        assert_eq!(die.hold(Nanos(0), Nanos(100), Cause::Destage), Nanos(100));
+        assert_eq!(die.hold(Nanos(0), Nanos(0), Nanos(100), Cause::Destage), Nanos(100));
         let mut read = |came| die.read(Nanos(came), Nanos(came), came as u32, Nanos(10), Some(&suspend)).0;
         assert_eq!((read(20), read(25)), (35, 45));
         assert_eq!((die.end(), die.suspensions()), (Nanos(125), 1));
@@ -108,7 +115,7 @@ mod tests {
     fn a_program_ends_however_many_reads_come() {
         let at = |reads| {
             let (mut die, suspend) = (Die::default(), suspend(5, reads));
-            die.hold(Nanos(0), Nanos(100), Cause::Destage);
+            die.hold(Nanos(0), Nanos(0), Nanos(100), Cause::Destage);
             [20, 40].map(|came| die.read(Nanos(came), Nanos(came), came as u32, Nanos(10), Some(&suspend)).0)
         };
         assert_eq!(at(1), [35, 125]);
@@ -119,7 +126,7 @@ mod tests {
     #[test]
     fn a_program_that_is_nearly_done_is_not_suspended() {
         let mut die = Die::default();
-        die.hold(Nanos(0), Nanos(100), Cause::Destage);
+        die.hold(Nanos(0), Nanos(0), Nanos(100), Cause::Destage);
         assert_eq!(die.read(Nanos(96), Nanos(96), 1, Nanos(10), Some(&suspend(5, 10))), Nanos(110));
     }
 
@@ -130,7 +137,7 @@ mod tests {
         let mut read = |came, row| die.read(Nanos(came), Nanos(came), row, Nanos(10), None).0;
         assert_eq!([read(0, 7), read(4, 7), read(50, 7)], [10, 10, 50]);
         assert_eq!([read(60, 8), read(62, 7)], [70, 80]);
-        die.hold(Nanos(100), Nanos(5), Cause::Destage);
+        die.hold(Nanos(100), Nanos(100), Nanos(5), Cause::Destage);
         assert_eq!(die.read(Nanos(100), Nanos(100), 7, Nanos(10), None), Nanos(115));
         assert_eq!(die.activity(Nanos(1000)).busy[Cause::Host as usize], 40);
     }

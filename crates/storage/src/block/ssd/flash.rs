@@ -11,11 +11,12 @@ use crate::core::bookings::Bookings;
 use crate::core::health::Health;
 use crate::core::meter::Activity;
 
-/// Wanted part of one read of a die: pages of one row, which its planes read together.
+/// Wanted part of one read: pages of one row, which the planes of a die read together, or of one plane where each reads for itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    pub die: u32,
-    /// Its number among all rows.
+    /// What reads it: a die, or a plane of one.
+    pub part: u32,
+    /// Its number among all reads.
     pub number: u32,
     /// Bytes that go over the channel.
     pub bytes: u64,
@@ -24,7 +25,10 @@ pub struct Row {
 /// The dies and channels of a drive. Both are held in the order in which they are asked.
 pub struct Flash<'m> {
     health: &'m Health,
+    /// The dies, or of each die the planes that read independently.
     dies: Vec<Die>,
+    /// Number of those of one die.
+    parts: u32,
     suspend: Option<SuspendNumbers>,
     channels: Vec<Bookings>,
     read: Nanos,
@@ -42,7 +46,8 @@ impl<'m> Flash<'m> {
         let flash = &numbers.flash;
         Self {
             health,
-            dies: (0..flash.dies.get()).map(|_| Die::default()).collect(),
+            dies: (0..numbers.geometry().read_parts()).map(|_| Die::default()).collect(),
+            parts: numbers.geometry().parts,
             suspend: flash.suspend.clone(),
             channels: (0..flash.channels.get()).map(|_| Bookings::default()).collect(),
             read: flash.read.get(),
@@ -80,13 +85,13 @@ impl<'m> Flash<'m> {
     #[inline]
     pub fn read(&mut self, now: Nanos, came: Nanos, row: Row) -> Nanos {
         let time = self.health.slowed(self.read);
-        self.dies[row.die as usize].read(now, came, row.number, time, self.suspend.as_ref())
+        self.dies[row.part as usize].read(now, came, row.number, time, self.suspend.as_ref())
     }
 
     /// Carries a row over its channel; returns the time at which it is in the memory of the drive.
     #[inline]
     pub fn carry(&mut self, now: Nanos, row: Row) -> Nanos {
-        self.over_channel(now, row.die, row.bytes, Cause::Host)
+        self.over_channel(now, row.part / self.parts, row.bytes, Cause::Host)
     }
 
     #[inline]
@@ -95,14 +100,20 @@ impl<'m> Flash<'m> {
         self.channels[channel].book(now, time, cause) + time
     }
 
-    /// Holds a die for a time from when it is free; returns the end, unless reads suspend it.
+    /// Holds a die for a time from when all of it is free; returns the end, unless reads suspend it.
     pub fn hold(&mut self, now: Nanos, die: u32, time: Nanos, cause: Cause) -> Nanos {
-        self.dies[die as usize].hold(now, time, cause)
+        let parts = &mut self.dies[Self::parts_of(die, self.parts)];
+        let from = parts.iter().map(Die::free).fold(now, Nanos::max);
+        parts.iter_mut().map(|part| part.hold(now, from, time, cause)).fold(now, Nanos::max)
     }
 
     /// Returns the end of the last program or erasure of a die, as far as is known now.
     pub fn held_until(&self, die: u32) -> Nanos {
-        self.dies[die as usize].end()
+        self.dies[Self::parts_of(die, self.parts)].iter().map(Die::end).fold(Nanos::ZERO, Nanos::max)
+    }
+
+    fn parts_of(die: u32, parts: u32) -> std::ops::Range<usize> {
+        (die * parts) as usize..((die + 1) * parts) as usize
     }
 
     /// Returns the time for which a die is busy with a program, whose data comes over its channel.

@@ -5,8 +5,12 @@ use std::collections::VecDeque;
 use headrace_kernel::RngStream;
 
 use super::geometry::{FlashAddress, Geometry};
-use super::mapping::{Mapping, PageLocation};
+use super::mapping::{Initial, Mapping, PageLocation};
 use super::victims::{Collection, Victims};
+
+mod overwritten;
+
+pub use overwritten::Past;
 
 /// Work of a die that must precede a program of pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,7 +69,7 @@ impl Ftl {
     ) -> Self {
         let die = |die| DieBlocks::new(&geometry, die, filled, collection, stream);
         let dies = (0..geometry.dies).map(die).collect();
-        let mapping = Mapping::new(logical, geometry.pages() as u32, filled);
+        let mapping = Mapping::new(logical, geometry.pages() as u32, Initial::Sequential(filled));
         Self { geometry, mapping, dies, written: PagesWritten::default() }
     }
 
@@ -75,11 +79,10 @@ impl Ftl {
         self.mapping.location(logical)
     }
 
-    /// On which die a flash page lies, and in which row.
+    /// Which part of a die reads a flash page, and what that one read gives.
     #[inline]
-    pub fn row(&self, flash: u32) -> (u32, u32) {
-        let row = flash / self.geometry.unit;
-        (row % self.geometry.dies, row)
+    pub fn read_of(&self, flash: u32) -> (u32, u32) {
+        self.geometry.read_of(flash)
     }
 
     /// A host has written a page that is now in the buffer; what lay on flash is no longer valid.
@@ -184,28 +187,19 @@ impl Ftl {
     }
 
     /// Forgets what was written so far: it belongs to the time before the run.
+    #[cfg(test)]
     pub fn begin(&mut self) {
         self.written = PagesWritten::default();
     }
 
-    /// Number of pages that it maps.
-    pub fn logical(&self) -> u32 {
-        self.mapping.logical()
-    }
-
-    /// The shape of its flash.
-    pub fn geometry(&self) -> &Geometry {
-        &self.geometry
-    }
-
-    /// Every logical page with its flash page, for tests: data is nowhere twice, and counts agree.
+    /// Every one of the `logical` pages with its flash page, for tests: data is nowhere twice, and counts agree.
     #[cfg(test)]
-    pub fn audit(&self) -> Vec<(u32, u32)> {
+    pub fn audit(&self, logical: u32) -> Vec<(u32, u32)> {
         let on_flash = |logical: u32| match self.mapping.location(logical) {
             PageLocation::Flash(flash) => Some((logical, flash)),
             PageLocation::Nowhere | PageLocation::Buffer => None,
         };
-        let all: Vec<(u32, u32)> = (0..self.mapping.logical()).filter_map(on_flash).collect();
+        let all: Vec<(u32, u32)> = (0..logical).filter_map(on_flash).collect();
         let mut counts = vec![vec![0; self.geometry.blocks as usize]; self.geometry.dies as usize];
         for &(logical, flash) in &all {
             assert_eq!(self.mapping.owner(flash), Some(logical), "both ways agree");
@@ -227,21 +221,26 @@ impl DieBlocks {
         let valid: Vec<u32> =
             (0..geometry.blocks).map(|block| Self::filled(geometry, die, block, filled)).collect();
         let empty = (0..geometry.blocks).filter(|block| valid[*block as usize] == 0).collect();
-        let held = valid.iter().sum();
-        let mut new = Self { open: 0, used: pages, valid, held, empty, victims };
         // A block that was filled in part is closed: what is left of it waits for its erasure. The last one stands for the open block.
-        let full: Vec<u32> = (0..geometry.blocks).filter(|block| new.valid[*block as usize] > 0).collect();
+        let full: Vec<u32> = (0..geometry.blocks).filter(|block| valid[*block as usize] > 0).collect();
         match full.split_last() {
-            Some((last, others)) => {
-                others.iter().for_each(|block| new.victims.add(*block, new.valid[*block as usize]));
-                new.open = *last;
-            }
-            None => {
-                new.open = new.empty.pop_front().expect("a die has blocks");
-                new.used = 0;
-            }
+            Some((open, others)) => Self::of(*open, pages, valid, empty, others, victims),
+            None => Self::of(0, 0, valid, (1..geometry.blocks).collect(), &[], victims),
         }
-        new
+    }
+
+    /// An open block, of which pages are used; empty blocks, and full ones, in the order in which they were closed.
+    fn of(
+        open: u32,
+        used: u32,
+        valid: Vec<u32>,
+        empty: VecDeque<u32>,
+        full: &[u32],
+        mut victims: Victims,
+    ) -> Self {
+        full.iter().for_each(|block| victims.add(*block, valid[*block as usize]));
+        let held = valid.iter().sum();
+        Self { open, used, valid, held, empty, victims }
     }
 
     /// Returns the number of the first `filled` pages that lie in a block.

@@ -8,8 +8,10 @@ pub const PAGE: u64 = 4096;
 pub struct Geometry {
     /// Number of dies.
     pub dies: u32,
-    /// Pages of a row of a die, one flash page of each plane: what one program writes, and one read of a host's request gives.
+    /// Pages of a row of a die, one flash page of each plane: what one program writes.
     pub unit: u32,
+    /// Number of parts of a row that are read independently of each other: 1, or one of each plane.
+    pub parts: u32,
     /// Pages of a flash page: what one read of garbage collection gives.
     pub read: u32,
     /// Rows in a block.
@@ -30,9 +32,21 @@ pub struct FlashAddress {
 }
 
 impl Geometry {
+    /// Number of all parts of dies that read independently.
+    pub const fn read_parts(&self) -> u32 {
+        self.dies * self.parts
+    }
+
     /// Pages in a block.
     pub const fn block_pages(&self) -> u32 {
         self.rows * self.unit
+    }
+
+    /// The part of a die that reads a page, among those of all dies, and what that one read gives, among all rows' parts.
+    #[inline]
+    pub const fn read_of(&self, page: u32) -> (u32, u32) {
+        let part = page / (self.unit / self.parts);
+        (page / self.unit % self.dies * self.parts + part % self.parts, part)
     }
 
     /// All pages.

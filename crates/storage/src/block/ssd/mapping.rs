@@ -1,7 +1,9 @@
 //! The mapping between logical pages and flash pages, both ways, in 32 bits each.
 //!
 //! A flash page is valid where the two ways agree, so overwriting data clears nothing. An entry of zero stands for the state at the start
-//! of the run: the first `filled` pages lie in sequence. Memory grows with the number of pages written.
+//! of the run, which is computed. Memory grows with the number of pages written.
+
+use super::scattered::Scattered;
 
 /// Location of a logical page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +16,33 @@ pub enum PageLocation {
     Flash(u32),
 }
 
+/// Where data lies at the start of the run.
+#[derive(Clone, Debug)]
+pub enum Initial {
+    /// The first pages, this many, lie in sequence.
+    Sequential(u32),
+    /// The capacity was overwritten at random.
+    Scattered(Box<Scattered>),
+}
+
+impl Initial {
+    #[inline]
+    fn flash(&self, logical: u32) -> Option<u32> {
+        match self {
+            Self::Sequential(filled) => (logical < *filled).then_some(logical),
+            Self::Scattered(data) => data.flash(logical),
+        }
+    }
+
+    #[inline]
+    fn owner(&self, flash: u32) -> Option<u32> {
+        match self {
+            Self::Sequential(filled) => (flash < *filled).then_some(flash),
+            Self::Scattered(data) => data.owner(flash),
+        }
+    }
+}
+
 /// The two ways.
 #[derive(Clone, Debug)]
 pub struct Mapping {
@@ -21,8 +50,7 @@ pub struct Mapping {
     locations: Sparse,
     /// Of each flash page: zero, or one more than the logical page that was written there last.
     owners: Sparse,
-    logical: u32,
-    filled: u32,
+    initial: Initial,
 }
 
 /// Entries in a line: those that share 64 bytes.
@@ -66,17 +94,16 @@ impl Mapping {
     /// The largest number of flash pages that 32 bits can tell apart.
     pub const MOST: u64 = (DISCARDED - 1) as u64;
 
-    /// `logical` pages on `flash` pages, of which the first `filled` hold data.
-    pub fn new(logical: u32, flash: u32, filled: u32) -> Self {
-        Self { locations: Sparse::new(logical), owners: Sparse::new(flash), logical, filled }
+    /// `logical` pages on `flash` pages.
+    pub fn new(logical: u32, flash: u32, initial: Initial) -> Self {
+        Self { locations: Sparse::new(logical), owners: Sparse::new(flash), initial }
     }
 
     /// Returns the location of a logical page.
     #[inline]
     pub fn location(&self, logical: u32) -> PageLocation {
         match self.locations.get(logical) {
-            0 if logical < self.filled => PageLocation::Flash(logical),
-            0 => PageLocation::Nowhere,
+            0 => self.initial.flash(logical).map_or(PageLocation::Nowhere, PageLocation::Flash),
             BUFFERED => PageLocation::Buffer,
             DISCARDED => PageLocation::Nowhere,
             entry => PageLocation::Flash(entry - 1),
@@ -87,8 +114,7 @@ impl Mapping {
     #[inline]
     pub fn owner(&self, flash: u32) -> Option<u32> {
         let logical = match self.owners.get(flash) {
-            0 if flash < self.filled => flash,
-            0 => return None,
+            0 => return self.initial.owner(flash).filter(|logical| self.locations.get(*logical) == 0),
             entry => entry - 1,
         };
         (self.location(logical) == PageLocation::Flash(flash)).then_some(logical)
@@ -110,10 +136,5 @@ impl Mapping {
     pub fn put(&mut self, logical: u32, flash: u32) {
         self.locations.set(logical, flash + 1);
         self.owners.set(flash, logical + 1);
-    }
-
-    /// Number of logical pages.
-    pub fn logical(&self) -> u32 {
-        self.logical
     }
 }

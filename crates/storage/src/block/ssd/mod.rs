@@ -14,8 +14,8 @@ mod mapping;
 mod model;
 mod numbers;
 mod reading;
+mod scattered;
 mod spec;
-mod steady;
 mod victims;
 
 use std::cell::{Cell, RefCell};
@@ -37,10 +37,9 @@ pub use victims::Collection;
 
 use buffer::PageBuffer;
 use flash::{Flash, Row};
-use ftl::Ftl;
+use ftl::{Ftl, Past};
 use geometry::PAGE;
 use mapping::PageLocation;
-use steady::Past;
 
 /// A drive whose numbers are known.
 #[derive(Clone, Debug)]
@@ -88,6 +87,8 @@ pub struct Ssd<'m> {
     plan: &'m SsdPlan,
     /// One wire, or one each way.
     ports: &'m [Edge<'m>],
+    /// The controller, where it limits commands.
+    commands: Option<&'m Edge<'m>>,
     tags: Pool<'m>,
     flash: RefCell<Flash<'m>>,
     buffer: Box<PageBuffer<'m>>,
@@ -106,11 +107,13 @@ impl Plan for SsdPlan {
         let (sim, numbers) = (context.shared.sim, &self.numbers);
         let (tags, geometry) = (u64::from(numbers.tags()), numbers.geometry());
         let pages = numbers.buffer.size.get().0 / PAGE;
+        let (ports, commands) = uses.split_at(uses.len() - usize::from(numbers.command.is_some()));
         Ssd {
             context,
             sim,
             plan: self,
-            ports: uses,
+            ports,
+            commands: commands.first(),
             tags: Pool::new(sim, tags, tags),
             flash: RefCell::new(Flash::new(numbers, &context.health)),
             buffer: Box::new(PageBuffer::new(sim, pages, geometry.unit, numbers.buffer.halves)),
@@ -272,10 +275,11 @@ impl<'m> Component<'m> for Ssd<'m> {
         let written = self.ftl.borrow().as_ref().map_or_else(Default::default, |ftl| ftl.written());
         let (path, discarded) = (self.context.path, self.discarded.get());
         let fresh = written.host > 0 && written.erased == 0;
+        let help = if self.plan.overwritten > 0.0 { "run longer" } else { "set `overwritten: 4`" };
         let fresh = fresh.then(|| {
             format!(
                 "{path}: garbage collection has not begun, since all writes went to blocks that were erased before the run: its steady state \
-                 is slower; set `overwritten: 4`"
+                 is slower; {help}"
             )
         });
         let turns = (written.host + discarded) as f64 / self.plan.numbers.logical_pages() as f64;
@@ -303,6 +307,10 @@ impl<'m> Serve<'m, Block> for Ssd<'m> {
         }
         self.tags.take(1).await;
         breakdown.waited(self.context.id, self.sim.now());
+        if let Some(commands) = self.commands {
+            commands.pass(&request.with(Block { bytes: 0, ..request.work }), breakdown);
+            self.sim.until(breakdown.until()).await;
+        }
         match request.work.op {
             Op::Read => {
                 self.reads.set(self.reads.get() + 1);

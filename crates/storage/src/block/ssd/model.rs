@@ -11,31 +11,36 @@ use crate::core::graph::View;
 use crate::core::theory::{Demand, Features, Load, Model, QueueOrder, ServiceKind};
 
 impl SsdPlan {
-    /// The work of a request on the dies, in ms of one die: of a write at least its share of a program, without garbage collection; of
-    /// a read at least one of a row, unless it may share that with its neighbours.
+    /// The work of a request on the dies, or their planes where those read independently, in ms of one: of a write at least its share of
+    /// a program, without garbage collection; of a read at least one of a row, unless it may share that with its neighbours.
     fn flash_ms(&self, op: Op, bytes: u64, shares: bool) -> f64 {
         let (flash, geometry) = (&self.numbers.flash, self.numbers.geometry());
         let pages = bytes.div_ceil(PAGE) as f64;
         match op {
             Op::Read => {
-                let rows = pages / f64::from(geometry.unit);
+                let rows = pages / f64::from(geometry.unit / geometry.parts);
                 let reads = if shares { rows } else { rows.max(1.0) };
                 let written = f64::from(self.filled) / self.numbers.logical_pages() as f64;
                 reads * written * flash.read.get().ms()
             }
             Op::Discard | Op::Flush => 0.0,
-            Op::Write => pages / f64::from(geometry.unit) * flash.program.get().ms(),
+            Op::Write => pages / f64::from(geometry.unit / geometry.parts) * flash.program.get().ms(),
         }
     }
 
     fn dies(&self) -> u32 {
-        self.numbers.flash.dies.get()
+        self.numbers.geometry().read_parts()
     }
 
-    /// Returns the demands of a request at the ports, each by itself.
-    fn ports(view: View, load: &Load) -> Result<Vec<Demand>, String> {
-        let ports: Vec<View> = view.uses().collect();
+    /// Returns the demands of a request at the ports and at the controller, each by itself.
+    fn ports(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
+        let mut ports: Vec<View> = view.uses().collect();
         let mut demands = Vec::new();
+        if self.numbers.command.is_some() {
+            let commands = load.kinds.iter().map(|(p, op, _)| (*p, *op, 0)).collect();
+            demands = ports[ports.len() - 1].demands(&Load { kinds: commands, ..load.clone() })?;
+            ports.pop();
+        }
         for (at, reads) in [true, false].into_iter().enumerate() {
             let here = load.kinds.iter().filter(|(_, op, _)| (*op == Op::Read) == reads);
             let share: f64 = here.clone().map(|(p, ..)| p).sum();
@@ -59,14 +64,14 @@ impl Theory for SsdPlan {
     fn model(&self, view: View, load: &Load) -> Result<Model, String> {
         let work = |(p, op, bytes): &(f64, Op, u64)| p * self.flash_ms(*op, *bytes, !load.uniform);
         let flash: f64 = load.kinds.iter().map(work).sum();
-        let port = Self::ports(view, load)?.iter().map(Demand::work_ms).fold(0.0, f64::max);
+        let port = self.ports(view, load)?.iter().map(Demand::work_ms).fold(0.0, f64::max);
         let fails =
             format!("requests come to one server: those of `{}` come to a port and to dies", view.path());
         Ok(Model::Busy { work_ms: port.max(flash / f64::from(self.dies())), fails })
     }
 
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
-        let mut demands = Self::ports(view, load)?;
+        let mut demands = self.ports(view, load)?;
         let (flash, dies) = (&self.numbers.flash, self.dies());
         let kinds = load
             .kinds

@@ -30,6 +30,10 @@ pub struct SsdNumbers {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Sourced<u32>>")]
     pub queue_depth: Option<Sourced<u32>>,
+    /// Time for which its controller is busy with a command: it begins one after another, so the inverse is the most commands a second.
+    /// Default: no limit of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<Sourced<Nanos>>,
     /// Latency that its controller and firmware add to a read, excluding flash and interface. It delays no other command.
     pub read_latency: Sourced<Nanos>,
     /// Latency of writes.
@@ -58,6 +62,11 @@ pub struct FlashNumbers {
     /// request.
     #[schemars(with = "Sourced<u32>")]
     pub planes: Sourced<u32>,
+    /// If true, each plane reads for itself, whatever the other planes of its die read (independent plane reads). Programs and erasures
+    /// take the whole die. Default: a die reads for one request at a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Sourced<bool>>")]
+    pub independent_reads: Option<Sourced<bool>>,
     /// Pages per block of one plane: the unit of erasure.
     #[schemars(with = "Sourced<u32>")]
     pub block_pages: Sourced<u32>,
@@ -122,7 +131,9 @@ impl SsdNumbers {
         let (dies, rows) = (flash.dies.get(), flash.block_pages.get());
         let pages = self.logical_pages() as f64 * (1.0 + flash.over_provisioning.get().get());
         let block = f64::from(dies) * f64::from(unit) * f64::from(rows);
-        Geometry { dies, unit, read, rows, blocks: (pages / block) as u32 }
+        let apart = flash.independent_reads.as_ref().is_some_and(Sourced::get);
+        let parts = if apart { flash.planes.get() } else { 1 };
+        Geometry { dies, unit, parts, read, rows, blocks: (pages / block) as u32 }
     }
 
     /// Number of commands it holds at once.
@@ -132,7 +143,9 @@ impl SsdNumbers {
 
     /// Returns the service time of a request to an idle drive, for data on one page of flash.
     pub fn alone(&self, op: Op, bytes: u64) -> Nanos {
-        let port = self.interface.get().time_for(bytes);
+        let interface = self.interface.get();
+        let command = self.command.as_ref().map_or(Nanos::ZERO, Sourced::get);
+        let port = interface.time_for(bytes) + interface.command(op) + command;
         match op {
             Op::Read => {
                 let flash = &self.flash;
@@ -142,7 +155,7 @@ impl SsdNumbers {
                     + port
             }
             Op::Write => self.write_latency.get() + port,
-            Op::Discard | Op::Flush => self.write_latency.get(),
+            Op::Discard | Op::Flush => self.write_latency.get() + interface.command(op) + command,
         }
     }
 
@@ -236,7 +249,10 @@ impl Device for SsdNumbers {
             origins.push(("flash.suspend.time", suspend.time.origin()));
             origins.push(("flash.suspend.reads", suspend.reads.origin()));
         }
+        let independent = flash.independent_reads.as_ref();
+        origins.extend(independent.map(|reads| ("flash.independent_reads", reads.origin())));
         origins.extend(self.queue_depth.iter().map(|depth| ("queue_depth", depth.origin())));
+        origins.extend(self.command.iter().map(|command| ("command", command.origin())));
         origins.into_iter().map(|(field, origin)| (field.to_owned(), origin)).collect()
     }
 

@@ -14,8 +14,8 @@ impl<'m> Ssd<'m> {
     #[inline]
     fn row_of(ftl: &Ftl, logical: u32) -> Option<Row> {
         let PageLocation::Flash(flash) = ftl.location(logical) else { return None };
-        let (die, number) = ftl.row(flash);
-        Some(Row { die, number, bytes: PAGE })
+        let (part, number) = ftl.read_of(flash);
+        Some(Row { part, number, bytes: PAGE })
     }
 
     /// Returns the row of flash to read for one page; `None` if it is not on flash.
@@ -53,7 +53,7 @@ impl<'m> Ssd<'m> {
         }
     }
 
-    /// Returns the time at which a request that arrives now reaches the dies.
+    /// Returns the time at which a read reaches the dies whose command the controller has now.
     fn comes_to_dies(&self) -> Nanos {
         self.sim.now() + self.latency(Op::Read)
     }

@@ -1,6 +1,7 @@
 //! Fields of a solid-state drive in a scenario.
 
 use headrace_units::{Fraction, Nanos};
+use headrace_work::Op;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,10 +24,10 @@ pub struct SsdSpec {
     /// The port it is plugged into. Drive and port run at the slower of their rates. Default: the drive's own interface.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interface: Option<Interface>,
-    /// Time that a read occupies the port in addition to its data transfer: the overhead of the adapter or controller.
+    /// Time that a read occupies the port in addition to its frames: the overhead of the adapter or controller.
     #[serde(default)]
     pub read_command: Nanos,
-    /// Time that each write takes the port besides its data.
+    /// Time that each write takes the port besides its frames.
     #[serde(default)]
     pub write_command: Nanos,
     /// Share of the addresses, from 0 on, that holds sequentially written data at the start of the run. Reads of unwritten addresses do
@@ -34,7 +35,7 @@ pub struct SsdSpec {
     #[serde(default = "all")]
     pub written: Fraction,
     /// Number of times that random writes have overwritten the capacity before the run, in no simulated time. Random writes reach steady
-    /// state after 2 to 5 passes; drives with less over-provisioning need more. A pass takes 0.2 s to 0.3 s of real time per GB of capacity.
+    /// state after 2 to 5 passes; drives with less over-provisioning need more. All data lies scattered then, also what they did not hit.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 100.0))]
     pub overwritten: f64,
@@ -69,13 +70,19 @@ impl Spec for SsdSpec {
             return at.refuse("overwritten", "must be from 0 to 100", None);
         }
         let wire = interface.line().wire(at)?;
-        let commands = [self.read_command, self.write_command];
-        let plan = PortPlan { wire, messages: false, passes: Passes::Whole, commands };
-        let mut port = |name: &str| at.part(name, AnyPlan::Port(plan.clone().into()));
-        let uses = match interface.duplex() {
-            Duplex::Half => vec![port("port")],
-            Duplex::Full => DIRECTIONS.map(&mut port).to_vec(),
+        let of_host = [self.read_command, self.write_command];
+        let commands =
+            [Op::Read, Op::Write].map(|op| of_host[usize::from(op == Op::Write)] + interface.command(op));
+        let port = PortPlan { wire, messages: false, passes: Passes::Whole, commands };
+        let mut part = |name: &str, plan: &PortPlan| at.part(name, AnyPlan::Port(plan.clone().into()));
+        let mut uses = match interface.duplex() {
+            Duplex::Half => vec![part("port", &port)],
+            Duplex::Full => DIRECTIONS.map(|name| part(name, &port)).to_vec(),
         };
+        // No data goes through the controller's part for commands: of its wire only the times of commands are used.
+        let command =
+            numbers.command.as_ref().map(|command| PortPlan { commands: [command.get(); 2], ..port });
+        uses.extend(command.map(|plan| part("commands", &plan)));
         let capacity = numbers.capacity.get();
         at.uses(uses);
         at.holds(capacity);

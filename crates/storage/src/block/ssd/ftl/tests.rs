@@ -3,10 +3,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::block::ssd::steady;
 
 fn geometry(dies: u32, unit: u32, rows: u32, blocks: u32) -> Geometry {
-    Geometry { dies, unit, read: 1, rows, blocks }
+    Geometry { dies, unit, parts: 1, read: 1, rows, blocks }
 }
 
 fn stream() -> RngStream {
@@ -19,9 +18,11 @@ fn amplification(geometry: Geometry, over: f64, collection: Collection) -> f64 {
     let in_play = f64::from(geometry.dies * (geometry.blocks - 1) * geometry.block_pages());
     let logical = (in_play / (1.0 + over)) as u32;
     let mut ftl = Ftl::new(geometry, logical, logical, collection, stream());
-    steady::overwrite(&mut ftl, 6.0, stream(), &|| false);
     let mut draws = stream().of(1);
-    for number in 0..2 * logical {
+    for number in 0..8 * logical {
+        if number == 6 * logical {
+            ftl.begin();
+        }
         ftl.write(draws.below(u64::from(logical)) as u32, number % geometry.dies);
     }
     let written = ftl.written();
@@ -123,7 +124,7 @@ fn discards_amplify_as_less_data_would() {
                 ftl.begin();
             }
         }
-        let (written, there) = (ftl.written(), ftl.audit().len() as f64);
+        let (written, there) = (ftl.written(), ftl.audit(logical).len() as f64);
         assert!((there / f64::from(logical) / (1.0 - q) - 1.0).abs() < 0.01, "{there} pages in use");
         let found = (written.host + written.moved) as f64 / written.host as f64;
         is_near(found, greedy(64, (1.0 + over) / (1.0 - q) - 1.0));
@@ -161,19 +162,24 @@ fn numbers_of_pages_go_round() {
 }
 
 proptest! {
-    /// Whatever is written, in whichever order, to whichever dies: what was written last is somewhere, nothing is there twice, and the
-    /// counts of valid pages agree with the maps.
+    /// Whatever the past, and whatever is written, in whichever order, to whichever dies: what was written last is somewhere, nothing is
+    /// there twice, and the counts of valid pages agree with the maps.
     #[test]
     fn no_page_is_lost(
         dies in 1u32..4, unit in 1u32..4, rows in 1u32..6, blocks in 4u32..12, filled in 0.0..1.0f64,
         writes in prop::collection::vec((0.0..1.0f64, 0u32..4, prop::bool::ANY), 0..600),
+        overwritten in prop::sample::select(vec![0.0, 0.01, 0.3, 4.0]),
         choice in prop::sample::select(vec![Collection::Greedy, Collection::Fifo, Collection::Choices(3)]),
     ) {
         let geometry = geometry(dies, unit, rows, blocks);
         let logical = geometry.pages() as u32 - 3 * dies * geometry.block_pages();
         let filled = (filled * f64::from(logical)) as u32;
-        let mut ftl = Ftl::new(geometry, logical, filled, choice, stream());
-        let mut there: Vec<bool> = (0..logical).map(|page| page < filled).collect();
+        let (choices, writes_before) = (stream(), RngStream::named(2, "ssd", "test"));
+        let past = Past { geometry, logical, filled, overwritten, collection: choice, choices, writes: writes_before };
+        let mut ftl = past.state(&|| false);
+        let mut there = vec![false; logical as usize];
+        ftl.audit(logical).iter().for_each(|(page, _)| there[*page as usize] = true);
+        prop_assert!(there[..filled as usize].iter().all(|there| *there), "what was filled is there");
         for (place, die, buffered) in writes {
             let page = (place * f64::from(logical)) as u32;
             if buffered {
@@ -183,7 +189,7 @@ proptest! {
             ftl.write(page, die % dies);
             there[page as usize] = true;
         }
-        let found: Vec<u32> = ftl.audit().iter().map(|(logical, _)| *logical).collect();
+        let found: Vec<u32> = ftl.audit(logical).iter().map(|(logical, _)| *logical).collect();
         let wanted: Vec<u32> = (0..logical).filter(|page| there[*page as usize]).collect();
         prop_assert_eq!(found, wanted);
     }
