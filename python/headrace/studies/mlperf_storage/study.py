@@ -1,4 +1,4 @@
-"""Holds training on one drive against MLPerf Storage v1.0: see README.md for what it finds."""
+"""Holds training in one host against MLPerf Storage v1.0: see README.md for what it finds."""
 
 import csv
 import math
@@ -21,8 +21,10 @@ ABSENT = "there is no measured data: set HEADRACE_DATA to the folder that holds 
 STEPS = "workload.training.arrivals.steps"
 # A sample that is not read in smaller pieces is read so, as far as the kernel reads ahead.
 PIECE = 1 << 20
-# Steps that are simulated: of unet3d nearly an epoch of the faster drive, in which its queues of batches run empty.
+# Steps that are simulated of a drive: of unet3d nearly an epoch of the faster drive, in which its queues of batches run
+# empty. And those of systems with many more accelerators.
 LENGTH = {"unet3d": 600, "cosmoflow": 2000, "resnet50": 60}
+OF_NETWORK = {"unet3d": 120, "cosmoflow": 1000, "resnet50": 12}
 SHORTER = 10
 # The largest number is looked for up to this multiple of the submitted one.
 MOST = 4
@@ -41,6 +43,21 @@ class Submission:
     def number(self, column: str) -> float:
         """Return a number of the row; 0 where it has none."""
         return float(self.row[column] or 0)
+
+    @property
+    def is_drive(self) -> bool:
+        """True for one drive, false for several nodes behind a network."""
+        return "net" not in self.drive
+
+    @property
+    def is_pytorch(self) -> bool:
+        """True if PyTorch's loader reads, false for TensorFlow's."""
+        return self.row["format"] == "npz"
+
+    @property
+    def is_alone(self) -> bool:
+        """True if it has one accelerator on a system that could feed many, so that what stalls it is its loader."""
+        return not self.is_drive and self.accelerators == 1
 
     @property
     def model(self) -> str:
@@ -80,13 +97,12 @@ def obtain(study: Study) -> Iterator[Judged]:
         yield verdict(claim, Obtained(None), why=ABSENT)
         return
     submissions = list(_submissions(study, table))
-    fitted = [one for one in submissions if one.model == study.document["fit_on"]]
-    hand_over = fit(study, fitted)
-    study.tell(f"hand_over = {hand_over * 1e3:.2f} ms")
+    hand_overs = fitted(study, submissions)
+    study.tell(f"hand_over = {', '.join(f'{model} {time * 1e3:.2f} ms' for model, time in hand_overs.items())}")
     found: dict[str, list[Judged]] = defaultdict(list)
     for one in submissions:
         study.tell(one.name)
-        found[one.drive["device"]] += judged(study, one, hand_over)
+        found[one.drive["device"]] += judged(study, one, hand_overs[one.model])
     for device, claims in found.items():
         yield from _predicted(study, device, claims)
 
@@ -99,17 +115,34 @@ def _predicted(study: Study, device: str, claims: list[Judged]) -> Iterator[Judg
     for what, bar in asked.items():
         held_out = [one for one in claims if not one["calibrated"] and (one["text"] == LARGEST) == (what == LARGEST)]
         errors = [100 * (one["obtained"] / one["published"] - 1) for one in held_out]  # type: ignore[operator]
-        fitted = f"one time of the host, by AU of {document['fit_on']} on both drives"
-        yield from study.predicts(
-            f"{device} in one host, training", errors, held_out, fitted=fitted, predicted=what, bar=bar
+        if not held_out:
+            continue
+        of_host = (
+            f"times of the host: by AU of {document['fit_on']} on both drives, and of single accelerators on one system"
         )
+        where = f"{device} in one host, training"
+        yield from study.predicts(where, errors, held_out, fitted=of_host, predicted=what, bar=bar)
 
 
 def _submissions(study: Study, table: Path) -> Iterator[Submission]:
     with table.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            if drive := study.document["drive"].get(row["system"]):
+            if drive := _system(study.document, row["system"]):
                 yield Submission(row, drive, study.document["computation_threads"].get(row["model"], 1))
+
+
+def _system(document: Json, name: str) -> Json | None:
+    """Return what the study says of a system: of a drive by its name, of several nodes by the beginning of theirs."""
+    by_network = (system for begin, system in document["network"].items() if name.startswith(begin))
+    return document["drive"].get(name) or next(by_network, None)
+
+
+def fitted(study: Study, submissions: list[Submission]) -> dict[str, float]:
+    """Return the time in which each model's loader hands a batch over."""
+    times = {one.model: one.number("compute_s") * (100 / one.number("au_percent") - 1)
+             for one in submissions if one.is_alone}  # fmt: skip
+    drives = [one for one in submissions if one.is_drive and one.model == study.document["fit_on"]]
+    return times | {study.document["fit_on"]: fit(study, drives)}
 
 
 def fit(study: Study, submissions: list[Submission]) -> float:
@@ -133,13 +166,16 @@ def _au(one: Submission, stall: float) -> float:
 
 def judged(study: Study, one: Submission, hand_over: float) -> Iterator[Judged]:
     """Judge AU at the submitted number and the largest number that passes, and bandwidth alone by the same."""
-    document, calibrated = study.document, one.model == study.document["fit_on"]
+    document = study.document
+    calibrated = one.model == document["fit_on"] if one.is_drive else one.is_alone and not one.is_pytorch
     measured, submitted = one.number("au_percent"), one.accelerators
     found = {submitted: _run(study, one, submitted, hand_over)["au"]}
     claim = Claim(one.name, f"AU of {submitted}, %", measured, SOURCE,
                   within=document["au_points"], kind="measured", calibrated=calibrated)  # fmt: skip
     alone = one.by_bandwidth(submitted) * 100
     yield verdict(claim, Obtained(round(found[submitted] * 100, 2)), why=f"by bandwidth alone {alone:.1f} %")
+    if not one.is_drive:
+        return
 
     def passes(accelerators: int) -> bool:
         if accelerators not in found:
@@ -172,7 +208,9 @@ def _largest(passes: Any, begin: int) -> int:
 
 def _run(study: Study, one: Submission, accelerators: int, hand_over: float) -> Json:
     """Return what a run says of the accelerators, whole but for the first step of the epoch, as DLIO counts."""
-    scenario = _scenario(one, accelerators, hand_over, LENGTH[one.model] // (SHORTER if study.small else 1))
+    of_drive = LENGTH[one.model] // (SHORTER if study.small else 1)
+    length = of_drive if one.is_drive else OF_NETWORK[one.model]
+    scenario = _scenario(one, accelerators, hand_over, length)
     steps: Json = {**(scenario.run(theory=False).data["streams"][0]["steps"] or {})}
     study.tell(f"  {accelerators}: AU {steps['au']:.2%}")
     return steps
@@ -180,31 +218,30 @@ def _run(study: Study, one: Submission, accelerators: int, hand_over: float) -> 
 
 def _scenario(one: Submission, accelerators: int, hand_over: float, length: int) -> Scenario:
     threads, batch, bytes_ = int(one.number("threads")), int(one.number("batch")), one.number("record_bytes")
-    is_pytorch = one.row["format"] == "npz"
     asked = int(one.number("prefetch"))
     # PyTorch's workers have at least two batches each; a parallel map of TensorFlow holds those that it works on.
-    prefetch = threads * max(math.ceil(asked / threads), 2) if is_pytorch else asked + one.computation_threads
+    prefetch = threads * max(math.ceil(asked / threads), 2) if one.is_pytorch else asked + one.computation_threads
     steps = {
         "accelerators": accelerators,
         "batch": batch,
         "threads": threads,
-        "fetch": "batch" if is_pytorch else "sample",
+        "fetch": "batch" if one.is_pytorch else "sample",
         "prefetch": prefetch,
         "read": f"{PIECE} B",
         "compute": f"{one.number('compute_s') * 1e6:.0f} us",
-        "hand_over": f"{(hand_over if is_pytorch else 0.0) * 1e6:.0f} us",
+        "hand_over": f"{hand_over * 1e6:.0f} us",
         "samples": int(one.number("files") * one.number("samples_per_file")),
         "samples_per_file": int(one.number("samples_per_file")),
         "epochs": 1,
     }
     reads = length * accelerators * batch * math.ceil(bytes_ / PIECE)
-    values = {
-        "system.drive.device": one.drive["device"],
+    system = {f"system.net.{field}": value for field, value in one.drive.get("net", {}).items()}
+    values = (system or {"system.drive.device": one.drive["device"]}) | {
         "workload.training.size": _size(bytes_, one.number("record_sd")),
         "workload.training.arrivals.steps": steps,
         "run.requests": reads,
     }
-    return headrace.load(Path(__file__).parent / "training.yaml").with_(values)
+    return headrace.load(Path(__file__).parent / ("network.yaml" if system else "training.yaml")).with_(values)
 
 
 def _size(mean: float, deviation: float) -> str | Json:

@@ -88,6 +88,10 @@ pub struct SeekTimes {
 /// Fewest cylinders of a drive that is shrunk: enough for its zones and its seek curve.
 const FEWEST_CYLINDERS: f64 = 256.0;
 
+/// How much more than its media rates say a track may hold, rather than that a surface is added: the cylinders of a data sheet are not exact,
+/// and a count that is a little too low would add one, with shorter and so slower tracks on all.
+const FULLER: f64 = 1.02;
+
 /// How many zones the layout of a data sheet has.
 const SHEET_ZONES: u32 = 16;
 
@@ -188,7 +192,7 @@ impl DiskNumbers {
     }
 
     /// A layout from the data sheet: tracks shrink from the outermost zone, which has the outer media rate, to the innermost in
-    /// sixteen steps, there are as many surfaces as fit the capacity best, and skews are just long enough for the move to the next track,
+    /// sixteen steps, there are as many surfaces as the capacity takes, and skews are just long enough for the move to the next track,
     /// `next_track` in the same cylinder and `next_cylinder` to the next: with the time in which a write settles, else each track written
     /// loses a turn.
     fn sheet_layout(&self, next_track: Nanos, next_cylinder: Nanos) -> LayoutSpec {
@@ -197,8 +201,8 @@ impl DiskNumbers {
         let (outer, inner) = (track(self.media_rate_outer.get()), track(self.media_rate_inner.get()));
         let cylinders = self.cylinders.get();
         let wanted = (self.capacity.get().0 / SECTOR) as f64;
-        // Surfaces are whole, and a sheet's cylinders are not exact: the number that fits best, so that the tracks give way least.
-        let surfaces = (wanted / f64::from(cylinders) / ((outer + inner) / 2.0)).round().max(1.0);
+        // Surfaces are whole; the tracks give way, so that the disk holds what it holds.
+        let surfaces = (wanted / f64::from(cylinders) / ((outer + inner) / 2.0) / FULLER).ceil().max(1.0);
         let fill = wanted / (f64::from(cylinders) * surfaces * (outer + inner) / 2.0);
         let skew = |moved: Nanos, sectors: f64| (moved.secs() * turns * sectors).ceil();
         let zones = SHEET_ZONES.min(cylinders);

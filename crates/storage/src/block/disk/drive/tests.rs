@@ -249,6 +249,17 @@ fn a_drive_that_does_not_destage_has_no_background() {
     }
 }
 
+/// With 2.02 surfaces' worth of data it has two, whose tracks are as fast as the media rates say, and not three that are slower by a third.
+#[test]
+fn cylinders_that_are_a_little_few_add_no_surface() {
+    let of_two = 2000.0 * 375e3 * 2.0;
+    let surfaces = |share: f64| {
+        let capacity = Sourced::Plain(Bytes((of_two * share) as u64));
+        DiskNumbers { capacity, ..numbers(None) }.mechanics().layout.surfaces
+    };
+    assert_eq!([0.9, 1.0, 1.01, 1.03].map(surfaces), [2, 2, 2, 3]);
+}
+
 #[test]
 fn counts_say_where_data_was() {
     let mut drive = caching();
