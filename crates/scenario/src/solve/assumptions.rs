@@ -1,5 +1,7 @@
 //! Which assumptions of the formulas fail in a scenario, each said once.
 
+use std::collections::BTreeSet;
+
 use headrace_analytic::Distribution;
 use headrace_storage::Change;
 
@@ -29,14 +31,30 @@ pub fn that_fail(network: &QueueNetwork) -> Vec<String> {
         );
     }
     fails.extend(demands().filter_map(|demand| demand.mild).map(str::to_owned));
-    let mut told: Vec<String> = Vec::new();
-    fails.retain(|one| {
-        !told.contains(one) && {
-            told.push(one.clone());
-            true
-        }
-    });
-    fails
+    of_groups(&each_once(fails))
+}
+
+fn each_once(all: Vec<String>) -> Vec<String> {
+    let mut told = BTreeSet::new();
+    all.into_iter().filter(|one| told.insert(one.clone())).collect()
+}
+
+/// Says what fails at several copies of a component of their group: of `volume/spindle` for `volume/spindle[0]` and the others.
+fn of_groups(fails: &[String]) -> Vec<String> {
+    let groups: Vec<String> = fails.iter().map(|one| without_numbers(one)).collect();
+    let is_one = |group: &String| groups.iter().filter(|other| *other == group).count() == 1;
+    let said = fails.iter().zip(&groups).map(|(one, group)| if is_one(group) { one } else { group });
+    each_once(said.cloned().collect())
+}
+
+/// Returns a text without the numbers of copies: what stands in brackets.
+fn without_numbers(text: &str) -> String {
+    let mut parts = text.split('[');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| match part.split_once(']') {
+        Some((number, rest)) if number.bytes().all(|digit| digit.is_ascii_digit()) => text + rest,
+        _ => text + "[" + part,
+    })
 }
 
 /// Faults are left out: the answer is that of the system before the first.

@@ -641,3 +641,18 @@ workload: {{u: {{from: h, to: s, arrivals: {{{arrivals}}}}}}}
     assert!(open.points.iter().all(|point| point.response_ms.is_some() == (point.load < 400.0)));
     assert!(open.fails.iter().any(|fails| fails.contains("has 4 (queue depth)")), "{:?}", open.fails);
 }
+
+/// Eight disks that are alike give one sentence, not eight; one that differs keeps its number.
+#[test]
+fn what_fails_at_copies_is_said_once() {
+    let text = "
+parts: {spindle: {type: disk, device: seagate-st3500630ns, positioning: mechanical}}
+system: {volume: {type: array, level: raid5, of: spindle, disks: 8, stripe_unit: 64 KiB}}
+workload: {users: {to: volume, arrivals: {poisson: 50 /s}, op: {reads: 70 %}, size: 16 KiB}}
+run: {requests: 2000}
+";
+    let fails = solved(text, None).fails;
+    let of_disks: Vec<&String> = fails.iter().filter(|one| one.contains("volume/spindle")).collect();
+    assert_eq!(of_disks.len(), 1, "{fails:?}");
+    assert!(of_disks[0].contains("of `volume/spindle` they are not"), "{fails:?}");
+}
