@@ -1,6 +1,6 @@
 //! Which assumptions of the formulas fail in a scenario, each said once.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use headrace_analytic::Distribution;
 use headrace_storage::Change;
@@ -42,8 +42,9 @@ fn each_once(all: Vec<String>) -> Vec<String> {
 /// Says what fails at several copies of a component of their group: of `volume/spindle` for `volume/spindle[0]` and the others.
 fn of_groups(fails: &[String]) -> Vec<String> {
     let groups: Vec<String> = fails.iter().map(|one| without_numbers(one)).collect();
-    let is_one = |group: &String| groups.iter().filter(|other| *other == group).count() == 1;
-    let said = fails.iter().zip(&groups).map(|(one, group)| if is_one(group) { one } else { group });
+    let mut members: BTreeMap<&String, u32> = BTreeMap::new();
+    groups.iter().for_each(|group| *members.entry(group).or_default() += 1);
+    let said = fails.iter().zip(&groups).map(|(one, group)| if members[group] == 1 { one } else { group });
     each_once(said.cloned().collect())
 }
 
