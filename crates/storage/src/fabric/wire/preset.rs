@@ -42,6 +42,12 @@ pub enum Preset {
     /// Ethernet of 100 Gb/s, with TCP.
     #[serde(rename = "ethernet_100g")]
     Ethernet100,
+    /// Ethernet of 200 Gb/s, with TCP.
+    #[serde(rename = "ethernet_200g")]
+    Ethernet200,
+    /// Ethernet of 400 Gb/s, with TCP.
+    #[serde(rename = "ethernet_400g")]
+    Ethernet400,
     /// InfiniBand SDR of one lane, 2.5 Gbaud, 8b/10b: 250 MB/s.
     #[serde(rename = "infiniband_sdr_1x")]
     Sdr1x,
@@ -60,6 +66,12 @@ pub enum Preset {
     /// InfiniBand EDR of four lanes of 25.78125 Gbaud, 64b/66b: 12.5 GB/s.
     #[serde(rename = "infiniband_edr")]
     Edr,
+    /// InfiniBand HDR of four lanes of 50 Gb/s each after coding and error correction: 25 GB/s.
+    #[serde(rename = "infiniband_hdr")]
+    Hdr,
+    /// InfiniBand NDR of four lanes of 100 Gb/s each after coding and error correction: 50 GB/s.
+    #[serde(rename = "infiniband_ndr")]
+    Ndr,
 }
 
 /// Bytes per second at this rate in Gbaud where each byte is sent as ten bits, and where eight are sent as sixty-six.
@@ -86,6 +98,8 @@ impl Preset {
             Self::Ethernet25 => 3.125e9,
             Self::Ethernet40 => 5e9,
             Self::Ethernet100 => 12.5e9,
+            Self::Ethernet200 | Self::Hdr => 25e9,
+            Self::Ethernet400 | Self::Ndr => 50e9,
             Self::Sdr1x => by_8b10b(2.5),
             Self::Sdr => by_8b10b(10.0),
             Self::Ddr => by_8b10b(20.0),
@@ -99,16 +113,21 @@ impl Preset {
     pub const fn frame(self) -> FrameSpec {
         FrameSpec::Of(match self {
             Self::Fc1 | Self::Fc2 | Self::Fc4 | Self::Fc8 | Self::Fc16 | Self::Fc32 => Protocol::FibreChannel,
-            Self::Ethernet1 | Self::Ethernet10 | Self::Ethernet25 | Self::Ethernet40 | Self::Ethernet100 => {
-                Protocol::Tcp
-            }
-            Self::Sdr1x | Self::Sdr | Self::Ddr | Self::Qdr | Self::Fdr | Self::Edr => Protocol::Infiniband,
+            Self::Sdr1x
+            | Self::Sdr
+            | Self::Ddr
+            | Self::Qdr
+            | Self::Fdr
+            | Self::Edr
+            | Self::Hdr
+            | Self::Ndr => Protocol::Infiniband,
+            _ => Protocol::Tcp,
         })
     }
 
     /// Nominal rate of each preset, in MB/s of data.
     #[cfg(test)]
-    pub const NOMINAL: [(Self, f64); 9] = [
+    pub const NOMINAL: [(Self, f64); 11] = [
         (Self::Fc1, 100.0),
         (Self::Fc2, 200.0),
         (Self::Fc4, 400.0),
@@ -118,5 +137,7 @@ impl Preset {
         (Self::Ethernet10, 1250.0),
         (Self::Qdr, 4000.0),
         (Self::Edr, 12500.0),
+        (Self::Ethernet400, 50_000.0),
+        (Self::Hdr, 25_000.0),
     ];
 }
