@@ -143,6 +143,18 @@ fn a_stall_holds_the_port() {
     is(meter(&results, "front", "waiting_for_ports"), 0.5);
 }
 
+/// Of transfers of 5 MB half stand still for 100 s; of those of 10 MB three quarters do.
+#[test]
+fn larger_transfers_stand_still_more_often() {
+    let pool = "  disks: {type: disk_pool, chains: 1, volumes: 1, volume: 100 GB, rate: 1 GB/s}\n";
+    let front = "  front: {type: front, stalls: {share: 50 %, per: 5 MB, time: 100 s}}\n";
+    for (bytes, share) in [(5_000_000, 0.5), (10_000_000, 0.75)] {
+        let lines: String = (0..2000).map(|at| format!("{},put,u,h,f{at},{bytes},\n", at * 1000)).collect();
+        let results = Case::new("per", &lines).run(&(pool.to_owned() + front + &archive(", front: front")));
+        near(mean(&results, "put") / 100.0, share, 0.04);
+    }
+}
+
 /// An attempt that fails has moved half of its data on average. Until the last begins, the request is blocked at the front.
 #[test]
 fn attempts_that_fail_are_made_again_and_at_last_given_up() {
@@ -200,6 +212,7 @@ fn clients_that_cannot_be_are_refused() {
     for (field, says) in [
         ("between_hosts: {rate: 0.5}", "there is no `client_rate` that could differ"),
         ("block_in_flight: 0 B", "a block of 0 B moves nothing"),
+        ("stalls: {share: 5 %, per: 0 B, time: 1 s}", "transfers of 0 B move nothing"),
         ("stalls: {share: 5 %, time: {uniform: {from: 2 s, to: 1 s}}}", "must be less than `to`"),
     ] {
         let front = format!("  front: {{type: front, {field}}}\n");

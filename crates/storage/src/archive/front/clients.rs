@@ -66,7 +66,8 @@ impl<'m> Clients<'m> {
     fn stall(&self, request: &Request<FileOp>) -> Nanos {
         let Some(stalls) = &self.spec.stalls else { return Nanos::ZERO };
         let mut draws = self.stalls.of(request.key);
-        if draws.chance(stalls.share.get()) { stalls.time.draw(&mut draws) } else { Nanos::ZERO }
+        let share = stalls.share_of(request.work.bytes);
+        if draws.chance(share) { stalls.time.draw(&mut draws) } else { Nanos::ZERO }
     }
 
     /// Maximum number of attempts.

@@ -72,8 +72,12 @@ pub struct BetweenHosts {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stalls {
-    /// Share of transfers.
+    /// Share of transfers; with `per`, of those of that size.
     pub share: Fraction,
+    /// Size of the transfers that `share` is of. Larger ones go on for longer and stand still more often: with *s* bytes, the share is 1 −
+    /// (1 − `share`) ^ (*s* / `per`). Default: transfers of all sizes stand still alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per: Option<Bytes>,
     /// How long each stands still.
     pub time: TimeSpec,
 }
@@ -128,6 +132,14 @@ pub enum PortQueue {
     Joint,
 }
 
+impl Stalls {
+    /// Share of the transfers of a size that stand still.
+    pub(super) fn share_of(&self, bytes: u64) -> f64 {
+        let share = self.share.get();
+        self.per.map_or(share, |per| 1.0 - libm::pow(1.0 - share, bytes as f64 / per.0 as f64))
+    }
+}
+
 impl PortClass {
     pub(super) fn takes(&self, bytes: u64) -> bool {
         bytes > self.above.0 && self.up_to.is_none_or(|most| bytes <= most.0)
@@ -155,6 +167,13 @@ impl Spec for FrontSpec {
         if self.client_rate.is_none() && self.between_hosts.is_some_and(|hosts| hosts.rate > 0.0) {
             let help = Some("give `client_rate`, the mean over hosts");
             return at.refuse("between_hosts.rate", "there is no `client_rate` that could differ", help);
+        }
+        if self.stalls.as_ref().is_some_and(|stalls| stalls.per == Some(Bytes(0))) {
+            return at.refuse(
+                "stalls.per",
+                "transfers of 0 B move nothing",
+                Some("leave it out for all sizes alike"),
+            );
         }
         if self.block_in_flight == Some(Bytes(0)) {
             return at.refuse(
