@@ -1555,7 +1555,9 @@ class Stalls(TypedDict):
     """Transfers that stand still once, before their data moves. Their port is held."""
 
     share: str | float
-    """Share of transfers."""
+    """Share of transfers; with `per`, of those of that size."""
+    per: NotRequired[str | None]
+    """Size of the transfers that `share` is of. Larger ones go on for longer and stand still more often: with *s* bytes, the share is 1 − (1 − `share`) ^ (*s* / `per`). Default: transfers of all sizes stand still alike."""
     time: TimeSpec
     """How long each stands still."""
 

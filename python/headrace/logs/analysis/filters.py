@@ -56,9 +56,14 @@ def of_transfers(*, rounded: bool) -> dict[str, pl.Expr]:
         "no size or no time taken": pl.col("bytes").is_null() | taken.is_null(),
     }
     if rounded:
-        whole = (taken == taken.round()) & (taken < FTP_BELOW_S) & (taken > 0)
-        rules["rounded by FTP: 0.499 s, or whole seconds below 10"] = ((taken - FTP_LOWEST_S).abs() < 1e-9) | whole
+        rules["rounded by FTP: 0.499 s, or whole seconds below 10"] = rounded_by_ftp(taken)
     return rules | {"0 s taken": taken == 0}
+
+
+def rounded_by_ftp(taken: pl.Expr) -> pl.Expr:
+    """Tell which times taken are those that FTP's daemon logs, in s: 0.499, or whole seconds below 10."""
+    whole = (taken == taken.round()) & (taken < FTP_BELOW_S) & (taken > 0)
+    return ((taken - FTP_LOWEST_S).abs() < 1e-9) | whole
 
 
 def of_delays(largest: int | None) -> dict[str, pl.Expr]:

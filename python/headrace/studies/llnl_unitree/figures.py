@@ -3,6 +3,7 @@
 import statistics
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,10 +53,15 @@ def draw(study: Study, write_log: Callable[..., None], clients: Json) -> None:
 def ran(study: Study, write_log: Callable[..., None], changes: Json) -> "tuple[Json, pl.DataFrame]":
     """Run the log of the first pair of seeds; return the results, and the operations with their times."""
     puts, gets = study.document["limit"]["pairs"][0]
+    return simulated(partial(write_log, seed=puts, gets=gets), changes, puts)
+
+
+def simulated(write: Callable[[Path], None], changes: Json, seed: int) -> "tuple[Json, pl.DataFrame]":
+    """Run a log that `write` writes; return the results, and the operations with their times."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "jobs.csv"
-        write_log(log, puts, gets)
-        own: Json = {"workload.jobs.arrivals.log": str(log), "run.seed": puts}
+        write(log)
+        own: Json = {"workload.jobs.arrivals.log": str(log), "run.seed": seed}
         text = (HERE / "archive.yaml").read_text(encoding="utf-8")
         scenario = Scenario(text, str(HERE / "archive.yaml"), own | changes)
         run = {**whole(scenario.run(requests=Path(folder) / "requests", theory=False)).data}

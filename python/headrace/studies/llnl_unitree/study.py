@@ -103,29 +103,35 @@ def actual(study: Study) -> Iterator[Judged]:
 
 
 def filtered(study: Study) -> Iterator[Judged]:
-    """Judge what the report's filter leaves of logs with transfers by FTP, whose times are whole seconds."""
+    """Judge what the report's filter leaves of logs of the real system, in which FTP's times are whole seconds."""
     rule = study.document["filter"]
     seeds = range(rule["first_seed"], rule["first_seed"] + rule["small_seeds" if study.small else "seeds"])
     study.tell(f"the filter of FTP's times, {len(seeds)} logs")
-    left = list(each(partial(_left, rule["whole_seconds"]), seeds))
+    clients = _placed(study.document["actual"]["settings"])
+    left = list(each(partial(_left, rule["whole_seconds"], clients), seeds))
     for at, row in enumerate(rule["claim"]):
         claim = Claim.read(row, source=rule["source"])
         yield verdict(claim, Obtained(round(statistics.median(one[at] for one in left), 2)))
 
 
-def _left(whole_seconds: float, seed: int) -> tuple[float, float]:
-    """Return what percentage of transfers, and of bytes, the filters of `logs analyse` leave of one log."""
-    from headrace import logs  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+def _left(whole_seconds: float, clients: Json, seed: int) -> tuple[float, float]:
+    """Return what percentage of transfers, and of bytes, the report's filter leaves of one log of the real system."""
+    import polars as pl  # noqa: PLC0415 - they take longer to load than `headrace --help` may
+
+    from headrace.logs.analysis.filters import rounded_by_ftp  # noqa: PLC0415
+    from headrace.logs.clients import logged_seconds  # noqa: PLC0415
     from headrace.logs.description import load  # noqa: PLC0415
+    from headrace.logs.synthesise import jobs  # noqa: PLC0415
 
     described = load("llnl-unitree")
     assert described.transfers is not None
     described = replace(described, transfers=replace(described.transfers, whole_seconds=whole_seconds))
-    with tempfile.TemporaryDirectory() as folder:
-        found = logs.analyse(logs.read(logs.write(described, folder, to="transfers", seed=seed)))
-    first, last = found["filters"][0], found["filters"][-1]
-    whole_bytes = first["left_bytes"] + first["removed_bytes"]
-    return 100 * last["left"] / found["lines"], 100 * last["left_bytes"] / whole_bytes
+    at = (pl.col("time_s") * 1e6).round().cast(pl.Int64).alias("at")
+    by_ftp = jobs(described, seed=seed).select(at, "by_ftp")
+    _, moved = figures_of_report.simulated(partial(write_log, seed=seed), clients, seed)
+    logged = moved.filter(pl.col("op") != "stage").with_columns(at, measured_s="took").join(by_ftp, on="at")
+    kept = logged.filter(~rounded_by_ftp(logged_seconds(logged)))
+    return 100 * kept.height / logged.height, 100 * float(kept["bytes"].sum()) / float(logged["bytes"].sum())
 
 
 def staging(study: Study) -> Iterator[Judged]:
@@ -452,7 +458,7 @@ def _delayed(puts: "pl.DataFrame") -> dict[str, float]:
 
     late = puts.with_columns(late=pl.col("with_port") - 0.76 - pl.col("bytes") / 4.7e6)
     # The report leaves these out as outliers.
-    late = late.filter(~((pl.col("bytes") < 1_000_000_000) & (pl.col("s") > 1000)))
+    late = late.filter(~((pl.col("bytes") < 1_000_000_000) & (pl.col("with_port") > 1000)))
     found = {}
     for size_mb, window in WINDOWS.items():
         near = late.filter(pl.col("bytes").is_between(*window))["late"]
@@ -504,7 +510,8 @@ def _near(found: Figures, document: Json, figure: str) -> bool:
 def search(first: int, last: int) -> None:
     """Print pairs of seeds, of puts and of gets, whose logs are accepted at limit 10; each put side comes once."""
     document = tomllib.loads((HERE / "claims.toml").read_text(encoding="utf-8"))
-    found = {seed: simulated(seed) for seed in range(first, last + 1)}
+    seeds = range(first, last + 1)
+    found = dict(zip(seeds, each(simulated, seeds), strict=True))
     puts = [seed for seed, one in found.items() if accepts_puts(one, document)]
     gets = [seed for seed, one in found.items() if accepts_gets(one, document)]
     sys.stdout.write(f"{len(found)} logs, {len(puts)} put sides, {len(gets)} get sides\n")
