@@ -18,7 +18,10 @@ HERE = Path(__file__).parent
 # The reading of the paper that is chosen: see README.md.
 RULES = ("reserves_commands", "starts_with_all", "reports_large_late", "keeps_stream_segments")
 
+# A measurement writes or reads 15 files of 2 GB (section 3).
 FILES = 15
+# Half of a run is measured: with so many stripes in all, one more or less is 0.3 %.
+STRIPES = 700
 
 
 @dataclass(frozen=True)
@@ -56,8 +59,12 @@ class Point:
 
     @property
     def requests(self) -> int:
-        """Records to write or read: many stripes."""
-        wanted = max(4 * GIB, 40 * self.stripe) if self.record_kib >= 128 else GIB // 4
+        """Records that each pair writes or reads: many, and many stripes, since writes are counted in whole ones."""
+        wanted, files = GIB // 4, FILES * 2 * GIB
+        if self.pairs > 1:  # A run ends for both at once, in the middle of a record of one.
+            wanted = files
+        elif self.record_kib >= 128:
+            wanted = max(4 * GIB, min(STRIPES * self.stripe, files), 40 * self.stripe)
         return max(32, wanted // (self.record_kib * KIB) // (4 if self.short else 1))
 
 
@@ -66,7 +73,7 @@ def scenario(point: Point) -> Json:
     document: Json = yaml.safe_load((HERE / f"{point.array}.yaml").read_text(encoding="utf-8"))
     _vary(document, point)
     system, stream = document["system"], document["workload"]["write-0"]
-    stream["files"] = FILES // (4 if point.streams > 1 or point.beside else 1)
+    stream["files"] = -(-FILES // (point.streams + point.beside))
     other = "read" if point.op == "write" else "write"
     ops = {f"{point.op}-{n}": point.op for n in range(point.streams)}
     ops |= {f"beside-{n}": other for n in range(point.beside)}
