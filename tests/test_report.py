@@ -1,5 +1,6 @@
 """The report: one page that needs no network, in a real browser where there is one."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -7,10 +8,11 @@ from typing import Any
 import pytest
 
 from conftest import ROOT, Run, opened
-from headrace import Results, ScenarioError, load, sweep
+from headrace import Results, Scenario, ScenarioError, load, sweep
 from headrace.charts import style
 from headrace.charts.style import ALONE
 from headrace.quantities import unbroken
+from headrace.report import Table
 
 EXAMPLE = ROOT / "examples" / "raid0-split-merge.yaml"
 
@@ -51,6 +53,26 @@ def test_pictures_follow_the_colours_of_the_page(page: Path) -> None:
     assert not any(placeholder in text for placeholder in style.VARIABLES)
     assert "var(--theory)" in text
     assert "prefers-color-scheme: dark" in text
+
+
+def test_many_streams_are_rows_of_one_table_and_few_curves(tmp_path: Path) -> None:
+    def found(streams: int) -> Results:
+        workload = {
+            f"s{at}": {"to": "d", "arrivals": {"poisson": f"{(at + 1) * 100 / streams**2} /s"}} for at in range(streams)
+        }
+        system = {"d": {"type": "station", "service": "5 ms"}}
+        scenario = {"system": system, "workload": workload, "run": {"requests": 4000}}
+        return Scenario(json.dumps(scenario), str(tmp_path / "many.yaml")).run()
+
+    few, many = found(30), found(300)
+    assert len(few.report().blocks) == len(many.report().blocks)
+    tables = [block for block in many.report().blocks if isinstance(block, Table) and block.title == "response times"]
+    (table,) = tables
+    assert len(table.rows) == sum(stream["response"]["count"] > 0 for stream in many.data["streams"])
+    assert many.report().title == "300 streams"
+    many.report(tmp_path / "many.html")
+    page = (tmp_path / "many.html").read_text()
+    assert sum(f">s{at}<" in page for at in range(300)) >= len(table.rows)
 
 
 def test_names_are_text_and_not_markup(tmp_path: Path) -> None:

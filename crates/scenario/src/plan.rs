@@ -5,6 +5,7 @@ mod files;
 mod stream;
 mod streams;
 
+use std::collections::BTreeSet;
 use std::path::{Path as FilePath, PathBuf};
 
 use headrace_kernel::RngStream;
@@ -34,6 +35,10 @@ pub struct Plan {
     pub faults: Vec<Fault>,
     /// Shares of requests that are to be answered in time.
     pub objectives: Vec<Objective>,
+    /// True if the health of a component changes by itself: it is rebuilt.
+    changes: bool,
+    /// True if a stream replays what was recorded, or its rate follows a curve.
+    follows_time: bool,
 }
 
 impl Plan {
@@ -44,7 +49,7 @@ impl Plan {
 
     /// Returns true if components fail or are rebuilt during a run, so that it has phases rather than one steady state.
     pub fn has_phases(&self) -> bool {
-        !self.faults.is_empty() || self.graph.nodes.iter().any(|node| node.plan.theory().features().changes)
+        !self.faults.is_empty() || self.changes
     }
 
     /// The number of requests that one replication completes: those asked for, or the trace where one is replayed; the maximum where
@@ -57,9 +62,7 @@ impl Plan {
     /// Returns true if nothing is left out as warm-up: where that is asked for, where components fail, since there is no one steady
     /// state then, where a rate varies with time, and of a replayed trace, which is compared with what was measured, request for request.
     pub fn is_whole(&self) -> bool {
-        self.run().warm_up == WarmUp::None
-            || self.has_phases()
-            || self.streams.iter().any(|stream| stream.is_recorded() || stream.curve().is_some())
+        self.run().warm_up == WarmUp::None || self.has_phases() || self.follows_time
     }
 
     /// The seed of a replication: the first has the scenario's own; those of the others are drawn from it.
@@ -72,20 +75,10 @@ impl Plan {
         }
     }
 
-    /// The streams that go to a component.
-    pub fn streams_to(&self, target: NodeId) -> impl Iterator<Item = &StreamPlan> {
-        self.streams.iter().filter(move |stream| stream.target == target)
-    }
-
     /// The components that streams go to, each once, in the order of the streams.
     pub fn targets(&self) -> Vec<NodeId> {
-        let mut targets = Vec::new();
-        for stream in &self.streams {
-            if !targets.contains(&stream.target) {
-                targets.push(stream.target);
-            }
-        }
-        targets
+        let mut seen = BTreeSet::new();
+        self.streams.iter().map(|stream| stream.target).filter(|target| seen.insert(*target)).collect()
     }
 }
 
@@ -118,7 +111,11 @@ pub fn with_any_streams(
     let objectives =
         if problems.is_empty() { objectives::of(&spec, &streams, &mut problems) } else { Vec::new() };
     match graph {
-        Ok(graph) if problems.is_empty() => Ok(Plan { graph, streams, faults, objectives, spec }),
+        Ok(graph) if problems.is_empty() => {
+            let changes = graph.nodes.iter().any(|node| node.plan.theory().features().changes);
+            let follows_time = streams.iter().any(|stream| stream.is_recorded() || stream.curve().is_some());
+            Ok(Plan { graph, streams, faults, objectives, changes, follows_time, spec })
+        }
         _ => Err(problems),
     }
 }

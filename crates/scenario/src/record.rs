@@ -26,13 +26,13 @@ const FIRST_SEGMENT: [u64; 2] = [100, 6400];
 
 /// Number of requests in each of the first segments of a run of `wanted` requests: a quarter of the final number, within
 /// [`FIRST_SEGMENT`]; that of the default number where the time alone ends it. Segments are merged in pairs when there are too many. A
-/// run that is cut short still has several.
-fn first_segment(wanted: u64) -> u64 {
+/// run that is cut short still has several. A segment has at least as many requests as there are streams: its end costs time for each.
+fn first_segment(wanted: u64, streams: u64) -> u64 {
     let [fewest, most] = FIRST_SEGMENT;
     let wanted = if wanted == u64::MAX { DEFAULT_REQUESTS } else { wanted };
     let longest = (wanted / (4 * histogram::SEGMENTS as u64)).min(most);
     std::iter::successors(Some(fewest), |length| Some(2 * length))
-        .take_while(|length| *length <= longest)
+        .take_while(|length| *length <= longest || *length < 2 * streams)
         .last()
         .unwrap_or(fewest)
 }
@@ -103,15 +103,14 @@ pub struct StreamRecord {
 impl<'m> Record<'m> {
     /// An empty record.
     pub fn new(plan: &Plan, arena: Arena<'m>, wanted: u64, log: Option<RequestLog<'m>>) -> Self {
-        let groups = plan.graph.groups.len();
         Self {
             log,
             arena,
             groups: plan.graph.nodes.iter().map(|node| node.group).collect(),
             libraries: plan.graph.ids().map(|id| plan.graph.view(id).serves::<CartridgeSession>()).collect(),
-            streams: plan.streams.iter().map(|stream| StreamRecord::new(stream, groups)).collect(),
+            streams: plan.streams.iter().map(StreamRecord::new).collect(),
             marks: Marks::new(arena),
-            segment_length: first_segment(wanted),
+            segment_length: first_segment(wanted, plan.streams.len() as u64),
             in_segment: 0,
             answered: 0,
             finished: 0,
@@ -284,17 +283,13 @@ impl<'m> Record<'m> {
 }
 
 impl StreamRecord {
-    fn new(stream: &StreamPlan, groups: usize) -> Self {
+    fn new(stream: &StreamPlan) -> Self {
         let is_measured = stream.trace.as_ref().is_some_and(|trace| trace.survey.responses > 0)
             || stream.log.as_ref().is_some_and(|log| log.survey.measured > 0);
         let operations = stream.operations();
         Self {
             measured: is_measured.then(Box::default),
-            totals: Totals {
-                legs: vec![[0; 3]; groups],
-                slowest: vec![Slowest::default(); 1 + operations.len()],
-                ..Totals::default()
-            },
+            totals: Totals { slowest: vec![Slowest::default(); 1 + operations.len()], ..Totals::default() },
             slow_from: vec![Nanos::MAX; 1 + operations.len()],
             by_op: operations.into_iter().map(|op| (op, Series::default())).collect(),
             ..Self::default()
@@ -307,7 +302,7 @@ impl StreamRecord {
         self.all.record(breakdown.total());
         self.totals.add(bytes, breakdown, groups);
         if breakdown.total() >= self.slow_from[0] {
-            self.totals.slowest[0].add(breakdown, groups, self.totals.legs.len());
+            self.totals.slowest[0].add(breakdown, groups);
         }
     }
 
@@ -332,12 +327,11 @@ impl StreamRecord {
     fn answer_by_op(&mut self, of: Operation, breakdown: &Breakdown, libraries: &[bool], groups: &[u32]) {
         let by_drive =
             |(at, what, _): (NodeId, TimeKind, Nanos)| what == TimeKind::Service && libraries[at.index()];
-        let number_of_groups = self.totals.legs.len();
         for (at, (operation, series)) in self.by_op.iter_mut().enumerate() {
             if *operation == of || (*operation == Operation::Recall && breakdown.spans().any(by_drive)) {
                 series.record(breakdown.total());
                 if breakdown.total() >= self.slow_from[1 + at] {
-                    self.totals.slowest[1 + at].add(breakdown, groups, number_of_groups);
+                    self.totals.slowest[1 + at].add(breakdown, groups);
                 }
             }
         }
@@ -346,5 +340,21 @@ impl StreamRecord {
     /// The time spent so far by requests in flight, summed.
     pub fn age_of_those_in_flight(&self, now: Nanos) -> u128 {
         u128::from(self.in_flight.value()) * u128::from(now.0) - self.born_sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_segment;
+
+    /// The end of a segment looks at every stream, so in all it costs no more than the requests.
+    #[test]
+    fn a_segment_has_a_request_for_each_stream() {
+        for streams in [1, 99, 100, 101, 5_000, 10_000] {
+            for wanted in [100, 2_000, 200_000, u64::MAX] {
+                assert!(first_segment(wanted, streams) >= streams, "{wanted} requests of {streams} streams");
+            }
+        }
+        assert_eq!(first_segment(2_000, 3), first_segment(2_000, 1));
     }
 }

@@ -2,7 +2,7 @@
 //! whose assumptions hold.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use headrace_analytic::{Distribution, Mg1, fork_join};
 use headrace_storage::Model;
@@ -67,36 +67,54 @@ fn rate_per_ms(stream: &StreamPlan) -> Option<f64> {
     stream.spec.arrivals.mean_rate().map(|rate| rate * 1e-3)
 }
 
-/// A formula for a component takes its own streams for all its load.
-///
-/// # Errors
-/// Other streams reach it, or what it uses, on another way.
-fn is_alone(plan: &Plan, target: NodeId) -> Result<(), String> {
-    let others: Vec<NodeId> = plan.targets().into_iter().filter(|other| *other != target).collect();
-    if others.is_empty() {
-        return Ok(());
-    }
-    let own = plan.graph.reached(target);
-    let taken: BTreeSet<NodeId> = others.iter().flat_map(|other| plan.graph.reached(*other)).collect();
-    match own.iter().find(|id| taken.contains(id)) {
-        Some(id) => {
-            let (path, name) = (plan.graph.view(*id).path(), plan.graph.view(target).path());
-            Err(format!("all load of `{path}` comes through `{name}`: other streams reach it too"))
-        }
-        None => Ok(()),
-    }
+/// The components that streams go to, and how they share what they use.
+struct Targets<'p> {
+    plan: &'p Plan,
+    /// The streams to each.
+    streams: BTreeMap<NodeId, Vec<&'p StreamPlan>>,
+    /// The number of them that reach each component of the graph.
+    reaching: Vec<u32>,
 }
 
-/// Returns the service of a component for each of its streams.
-fn models(plan: &Plan, target: NodeId) -> Result<Vec<(&StreamPlan, Model)>, String> {
-    is_alone(plan, target)?;
-    let view = plan.graph.view(target);
-    plan.streams_to(target).map(|stream| Ok((stream, view.model(&stream.load())?))).collect()
+impl<'p> Targets<'p> {
+    fn of(plan: &'p Plan) -> Self {
+        let mut streams: BTreeMap<NodeId, Vec<&StreamPlan>> = BTreeMap::new();
+        for stream in &plan.streams {
+            streams.entry(stream.target).or_default().push(stream);
+        }
+        let mut reaching = vec![0; plan.graph.nodes.len()];
+        for id in streams.keys().flat_map(|target| plan.graph.reached(*target)) {
+            reaching[id.index()] += 1;
+        }
+        Self { plan, streams, reaching }
+    }
+
+    /// A formula for a component takes its own streams for all its load.
+    ///
+    /// # Errors
+    /// Other streams reach it, or what it uses, on another way.
+    fn is_alone(&self, target: NodeId) -> Result<(), String> {
+        let graph = &self.plan.graph;
+        match graph.reached(target).into_iter().find(|id| self.reaching[id.index()] > 1) {
+            Some(id) => {
+                let (path, name) = (graph.view(id).path(), graph.view(target).path());
+                Err(format!("all load of `{path}` comes through `{name}`: other streams reach it too"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the service of a component for each of its streams.
+    fn models(&self, target: NodeId) -> Result<Vec<(&'p StreamPlan, Model)>, String> {
+        self.is_alone(target)?;
+        let view = self.plan.graph.view(target);
+        self.streams[&target].iter().map(|stream| Ok((*stream, view.model(&stream.load())?))).collect()
+    }
 }
 
 /// The utilisation of the busiest server of a target, by all open streams to it; `None` where theory cannot tell.
-pub fn utilisation(plan: &Plan, target: NodeId) -> Option<f64> {
-    let models = models(plan, target).ok()?;
+fn utilisation(targets: &Targets, target: NodeId) -> Option<f64> {
+    let models = targets.models(target).ok()?;
     let transient =
         |stream: &StreamPlan| stream.spec.outstanding.is_some() || stream.spec.arrivals.is_transient();
     if models.iter().any(|(stream, _)| transient(stream)) {
@@ -110,18 +128,19 @@ pub fn utilisation(plan: &Plan, target: NodeId) -> Option<f64> {
 /// A problem for each target that its load would overwhelm: an open system at a utilisation of one or more has no
 /// steady state, and its mean response time is as long as one cares to wait.
 pub fn unstable(plan: &Plan) -> Vec<Problem> {
-    let targets = plan.targets().into_iter();
-    let overloaded = targets.filter_map(|target| Some((target, utilisation(plan, target)?)));
+    let targets = Targets::of(plan);
+    let overloaded =
+        plan.targets().into_iter().filter_map(|target| Some((target, utilisation(&targets, target)?)));
     overloaded
         .filter(|(_, utilisation)| *utilisation >= 1.0)
-        .filter_map(|(target, at)| overload(plan, target, at))
+        .filter_map(|(target, at)| overload(&targets, target, at))
         .collect()
 }
 
-fn overload(plan: &Plan, target: NodeId, utilisation: f64) -> Option<Problem> {
-    let name = plan.graph.view(target).path();
-    let rate: f64 = plan.streams_to(target).filter_map(rate_per_ms).sum();
-    let stream = plan.streams_to(target).find(|stream| rate_per_ms(stream).is_some())?;
+fn overload(targets: &Targets, target: NodeId, utilisation: f64) -> Option<Problem> {
+    let (name, streams) = (targets.plan.graph.view(target).path(), &targets.streams[&target]);
+    let rate: f64 = streams.iter().filter_map(|stream| rate_per_ms(stream)).sum();
+    let stream = streams.iter().find(|stream| rate_per_ms(stream).is_some())?;
     let path = Path::of(&["workload", &stream.name]).key("arrivals");
     let (each, busy) = (Nanos::from_ms(utilisation / rate), utilisation * 100.0);
     let message = format!(
@@ -151,10 +170,10 @@ pub fn predict(
     times_ms: &[Vec<f64>],
     network: impl Fn() -> Option<NetworkTheory>,
 ) -> Vec<StreamTheory> {
-    let found = OnceCell::new();
-    let mut targets = BTreeMap::new();
+    let (found, targets) = (OnceCell::new(), Targets::of(plan));
+    let mut known = BTreeMap::new();
     let of = |(at, (stream, times)): (usize, (&StreamPlan, &Vec<f64>))| {
-        let target = targets.entry(stream.target).or_insert_with(|| TargetTheory::of(plan, stream.target));
+        let target = known.entry(stream.target).or_insert_with(|| TargetTheory::of(&targets, stream.target));
         let own = target.as_ref().map(|target| target.of_stream(stream, times)).map_err(String::clone);
         own.or_else(|fails| of_network(stream, at, found.get_or_init(&network)).ok_or(fails))
             .unwrap_or_else(|fails| StreamTheory::none(stream, fails))
@@ -193,19 +212,19 @@ struct SharedQueue {
 }
 
 impl TargetTheory {
-    fn of(plan: &Plan, target: NodeId) -> Result<Self, String> {
-        if plan.has_phases() {
+    fn of(targets: &Targets, target: NodeId) -> Result<Self, String> {
+        if targets.plan.has_phases() {
             return Err("components neither fail nor are rebuilt during the run".to_owned());
         }
-        if let Some(fails) = plan.streams_to(target).find_map(not_poisson) {
+        if let Some(fails) = targets.streams[&target].iter().find_map(|stream| not_poisson(stream)) {
             return Err(fails);
         }
-        let models = models(plan, target)?;
+        let models = targets.models(target)?;
         if let Some(fails) = models.iter().find_map(|(_, model)| busy_only(model)) {
             return Err(fails);
         }
         if models.iter().all(|(_, model)| matches!(model, Model::Single { .. })) {
-            let name = || format!("`{}` keeps up with its load", plan.graph.view(target).path());
+            let name = || format!("`{}` keeps up with its load", targets.plan.graph.view(target).path());
             return SharedQueue::of(models).map(|queue| Self::Queue(Box::new(queue))).ok_or_else(name);
         }
         forked(&models).map(Self::Forked)

@@ -16,6 +16,8 @@ MARKED = (0.5, 0.9, 0.99)
 LEVEL_HEIGHT, PURGES_HEIGHT = 125, 40
 # A picture shows at most this many components over time, the busiest ones.
 MOST_CURVES = 6
+# Of more streams than this, as many as of components: those with the longest responses.
+MOST_STREAMS = 20
 # Those that are never busier than this share of the busiest lie on the axis, and are left out.
 LEAST_USED = 0.03
 
@@ -44,16 +46,25 @@ def p99_series(found: Json) -> ChartType:
 
 
 def _times(found: Json, field: str, title: str) -> ChartType:
-    streams = [stream["name"] for stream in found["streams"]]
+    shown = _slowest(found["streams"])
+    streams = [found["streams"][at]["name"] for at in shown]
     rows = [
-        {"what": name, "s": _at(found, point["time_s"]), "ms": time}
+        {"what": name, "s": _at(found, point["time_s"]), "ms": point[field][at]}
         for point in found["series"]
-        for name, time, completed in zip(streams, point[field], point["completed"], strict=True)
-        if completed
+        for name, at in zip(streams, shown, strict=True)
+        if point["completed"][at]
     ]
     of = unit(row["ms"] for row in rows)
     rows = [row | {"time": of.of(row["ms"])} for row in rows]
     return styled(_with_instants(found, _lines(found, rows, "time", f"{title}, {of.name}", streams)))
+
+
+def _slowest(streams: list[Json]) -> list[int]:
+    """Return the places of all streams, or of many those with the longest mean response."""
+    if len(streams) <= MOST_STREAMS:
+        return list(range(len(streams)))
+    slowest = sorted(range(len(streams)), key=lambda at: streams[at]["response"]["mean_ms"], reverse=True)
+    return sorted(slowest[:MOST_CURVES])
 
 
 def in_time_series(found: Json) -> ChartType:

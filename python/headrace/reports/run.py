@@ -16,12 +16,14 @@ Json = dict[str, Any]
 
 # Beside more streams than this, tiles would be a table.
 MOST_TILES = 3
+# Beside more streams than this, each is a row of one table.
+MOST_SECTIONS = 20
 
 
 def report(found: Json, title: str | None = None) -> Report:
     """Return the report of a run; `title` is what was run, by default the names of its streams."""
     return Report(
-        title or ", ".join(stream["name"] for stream in found["streams"]),
+        title or _named(found["streams"]),
         found["answer"],
         _what_was_run(found),
         noted(found["notes"]),
@@ -39,7 +41,31 @@ def diagram(found: Json, *, choose: bool = False) -> Diagram:
 def streams(found: Json) -> list[Block]:
     """Return the response times of each stream that completed requests, and where the time went."""
     answered = [at for at, stream in enumerate(found["streams"]) if stream["response"]["count"]]
+    if len(answered) > MOST_SECTIONS:
+        return [_every([found["streams"][at] for at in answered])]
     return [block for at in answered for block in _stream(found, at, first=at == answered[0])]
+
+
+def _named(streams: list[Json]) -> str:
+    """Return the names of a few streams, or the number of many."""
+    many = len(streams) > MOST_SECTIONS
+    return counted(len(streams), "stream") if many else ", ".join(stream["name"] for stream in streams)
+
+
+def _every(streams: list[Json]) -> Table:
+    """Return the response times of many streams, those with the longest p99 first."""
+
+    def times(stream: Json) -> tuple[float, float]:
+        return stream["response"]["mean_ms"], _p99(stream)["ms"]
+
+    of = unit(time for stream in streams for time in times(stream))
+    slowest = sorted(streams, key=lambda stream: times(stream)[1], reverse=True)
+    rows = [[stream["name"], number(stream["requests_per_s"]), *map(of.cell, times(stream))] for stream in slowest]
+    return Table(["stream", "requests/s", f"mean, {of.name}", f"p99, {of.name}"], rows, title="response times")
+
+
+def _p99(stream: Json) -> Json:
+    return next(quantile for quantile in stream["response"]["quantiles_ms"] if quantile["share"] == 0.99)
 
 
 def _stream(found: Json, at: int, *, first: bool) -> Iterator[Block]:
@@ -241,7 +267,7 @@ def _response(stream: Json, found: Json, *, alone: bool) -> list[Tile]:
     half = response["half_width_ms"]
     beside = [quantities.half(half, response["mean_ms"])] if half else []
     beside += [f"theory: {format_time(theory)}"] if theory is not None else []
-    late = next(quantile for quantile in response["quantiles_ms"] if quantile["share"] == 0.99)
+    late = _p99(stream)
     p99 = quantities.rounded(late["ms"], late["half_width_ms"] or _unsure(response) * late["ms"])
     return [
         Tile(f"{of}mean", quantities.rounded(response["mean_ms"], half), ", ".join(beside)),

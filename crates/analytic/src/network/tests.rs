@@ -193,6 +193,20 @@ fn several_servers_may_take_the_urgent_first() {
     assert!((waits[0] - all * 0.2 / 0.8).abs() < 1e-12 && (waits[1] - all / 0.8).abs() < 1e-12, "{waits:?}");
 }
 
+/// The changes are summed once, whatever the number of steps: for each station and pair of classes.
+#[test]
+fn changes_are_read_once_for_each_pair_of_classes() {
+    let network = network(&[vec![3.0; 20], vec![1.0; 20]], &[(2, 5.0); 20]);
+    let read = std::cell::Cell::new(0);
+    let change = |_: usize, _: usize, _: usize| {
+        read.set(read.get() + 1);
+        0.0
+    };
+    let found = super::bard_schweitzer::fixed_point(&network, &[2; 20], change);
+    assert_eq!(read.get(), 2 * 20 * 20);
+    assert_eq!(found, bard_schweitzer::solve(&network));
+}
+
 /// Over 200 networks: linearizer is nearer to the exact answer than Bard and Schweitzer, on average by far.
 #[test]
 fn linearizer_is_nearer_than_bard_schweitzer() {

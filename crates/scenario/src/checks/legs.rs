@@ -11,7 +11,7 @@ pub fn broken(evidence: &Evidence) -> Vec<String> {
                 response.0, account.0
             ));
         }
-        let legs: u128 = stream.totals.legs.iter().flatten().sum();
+        let legs = stream.totals.legs.total();
         let time = stream.all.tally().sum_ns();
         if legs != time {
             broken.push(format!("{name}: responses took {time} ns, and the legs of their paths {legs} ns"));

@@ -61,6 +61,9 @@ pub struct Tree {
     pub root: ValueNode,
 }
 
+/// The most values of a document, maps and lists included: 40,000 components of a few fields each, read in a second.
+const MOST_VALUES: usize = 500_000;
+
 impl Tree {
     /// Parses `source`, which came from `file`. YAML's own errors come one at a time.
     pub fn parse(source: &str, file: &str) -> Result<Self, Problem> {
@@ -68,6 +71,7 @@ impl Tree {
             duplicate_keys: DuplicateKeyPolicy::PassThrough,
             with_snippet: false,
             strict_booleans: true, // A disk may be called `y` or `on`.
+            budget: serde_saphyr::budget! { max_nodes: MOST_VALUES, max_events: 4 * MOST_VALUES },
         };
         let root =
             serde_saphyr::from_str_with_options::<Spanned<ValueNode>>(source, options).map_err(|error| {
@@ -76,6 +80,9 @@ impl Tree {
                 let text = match text.split(" at line ").next().unwrap_or(&text) {
                     several if several.contains("from_str_multiple") => {
                         "it has several documents, and a scenario is one"
+                    }
+                    large if large.contains("budget breached: Nodes") => {
+                        "it has more than 500,000 values; alike components can be copies of one part, and alike streams one stream"
                     }
                     other => other,
                 };

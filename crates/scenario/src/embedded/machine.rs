@@ -94,10 +94,7 @@ impl Machine {
             slots_builder: |plan| Slots::of(&plan.graph),
             arena_builder: |plan, shared, contexts, slots| Arena::build(&plan.graph, shared, contexts, slots),
             record_builder: |plan, arena| RefCell::new(Record::new(plan, *arena, u64::MAX, None)),
-            sources_builder: |plan, sim, arena| {
-                let source = |index| RequestSource::new(plan, index, (seed, false), *arena, sim);
-                (0..plan.streams.len()).map(source).collect()
-            },
+            sources_builder: |plan, sim, arena| RequestSource::of_all(plan, (seed, false), *arena, sim),
             background_builder: |plan, shared, arena, sources, record| Replication {
                 plan,
                 seed,

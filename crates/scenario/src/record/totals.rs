@@ -17,8 +17,62 @@ pub struct Totals {
     pub steps: StepTotals,
 }
 
-/// Waiting, service and blocked time along the path, by group of components, in ns; empty before the first request.
-pub type Legs = Vec<[u128; 3]>;
+/// Waiting, service and blocked time along the path, by group of components, in ns: of the groups between the first and the last that
+/// requests met, so that memory does not grow with the components of other streams.
+#[derive(Clone, Debug, Default)]
+pub struct Legs {
+    first: usize,
+    times: Vec<[u128; 3]>,
+}
+
+impl Legs {
+    /// The groups with their time, in their order.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &[u128; 3])> {
+        (self.first..).zip(&self.times)
+    }
+
+    /// The time of all groups together.
+    pub fn total(&self) -> u128 {
+        self.times.iter().flatten().sum()
+    }
+
+    /// The time of a group.
+    fn of(&self, group: usize) -> [u128; 3] {
+        self.times.get(group.wrapping_sub(self.first)).copied().unwrap_or_default()
+    }
+
+    #[inline]
+    fn add(&mut self, breakdown: &Breakdown, groups: &[u32]) {
+        for (at, what, span) in breakdown.spans() {
+            let group = groups[at.index()] as usize;
+            if group.wrapping_sub(self.first) >= self.times.len() {
+                self.cover(group);
+            }
+            self.times[group - self.first][column(what)] += u128::from(span.0);
+        }
+    }
+
+    /// Makes room for a group that no request met before.
+    #[cold]
+    fn cover(&mut self, group: usize) {
+        if self.times.is_empty() {
+            self.first = group;
+        }
+        let before = self.first.saturating_sub(group);
+        self.times.splice(0..0, std::iter::repeat_n([0; 3], before));
+        self.first -= before;
+        self.times.resize(self.times.len().max(group + 1 - self.first), [0; 3]);
+    }
+
+    /// Returns what was added since `earlier`.
+    fn since(&self, earlier: &Self) -> Self {
+        let grown = |(group, legs): (usize, &[u128; 3])| {
+            let then = earlier.of(group);
+            [0, 1, 2].map(|what| legs[what] - then[what])
+        };
+        Self { first: self.first, times: self.iter().map(grown).collect() }
+    }
+}
 
 /// Requests that took longer than 99 % of those before them, as far as that was known: it is determined again when a run has become two
 /// to four times as long.
@@ -35,7 +89,7 @@ impl Totals {
     #[inline]
     pub fn add(&mut self, bytes: u64, breakdown: &Breakdown, groups: &[u32]) {
         self.bytes += bytes;
-        add(&mut self.legs, breakdown, groups);
+        self.legs.add(breakdown, groups);
     }
 
     /// Returns what was added since `earlier`.
@@ -43,11 +97,11 @@ impl Totals {
         let nothing = Slowest::default();
         let slowest = self.slowest.iter().enumerate().map(|(at, now)| {
             let then = earlier.slowest.get(at).unwrap_or(&nothing);
-            Slowest { count: now.count - then.count, legs: grown(&now.legs, &then.legs) }
+            Slowest { count: now.count - then.count, legs: now.legs.since(&then.legs) }
         });
         Self {
             bytes: self.bytes - earlier.bytes,
-            legs: grown(&self.legs, &earlier.legs),
+            legs: self.legs.since(&earlier.legs),
             slowest: slowest.collect(),
             steps: self.steps.since(&earlier.steps),
         }
@@ -57,26 +111,10 @@ impl Totals {
 impl Slowest {
     /// Adds a request that is one of them.
     #[cold]
-    pub fn add(&mut self, breakdown: &Breakdown, groups: &[u32], number_of_groups: usize) {
+    pub fn add(&mut self, breakdown: &Breakdown, groups: &[u32]) {
         self.count += 1;
-        self.legs.resize(number_of_groups, [0; 3]);
-        add(&mut self.legs, breakdown, groups);
+        self.legs.add(breakdown, groups);
     }
-}
-
-#[inline]
-fn add(legs: &mut Legs, breakdown: &Breakdown, groups: &[u32]) {
-    for (at, what, span) in breakdown.spans() {
-        legs[groups[at.index()] as usize][column(what)] += u128::from(span.0);
-    }
-}
-
-fn grown(now: &Legs, then: &Legs) -> Legs {
-    let since = |(at, legs): (usize, &[u128; 3])| {
-        let earlier = then.get(at).copied().unwrap_or_default();
-        [0, 1, 2].map(|what| legs[what] - earlier[what])
-    };
-    now.iter().enumerate().map(since).collect()
 }
 
 /// Where waiting, service and blocked time stand.
@@ -86,5 +124,36 @@ pub const fn column(what: TimeKind) -> usize {
         TimeKind::Waiting => 0,
         TimeKind::Service => 1,
         TimeKind::Blocked => 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use headrace_units::Nanos;
+    use headrace_work::NodeId;
+
+    use super::*;
+
+    /// Time at one component, in a group of its own.
+    fn at(group: u32, span: u64) -> Breakdown {
+        let mut breakdown = Breakdown::from(Nanos::ZERO);
+        breakdown.served(NodeId(group), Nanos(span));
+        breakdown
+    }
+
+    /// Of thousands of groups, only those from the first to the last that requests met take memory.
+    #[test]
+    fn legs_cover_what_requests_met() {
+        let groups: Vec<u32> = (0..10_000).collect();
+        let mut legs = Legs::default();
+        legs.add(&at(9_000, 5), &groups);
+        let before = legs.clone();
+        legs.add(&at(8_998, 7), &groups);
+        legs.add(&at(9_001, 2), &groups);
+        assert_eq!(legs.times.len(), 4);
+        let services = |legs: &Legs| legs.iter().map(|(group, times)| (group, times[1])).collect::<Vec<_>>();
+        assert_eq!(services(&legs), [(8_998, 7), (8_999, 0), (9_000, 5), (9_001, 2)]);
+        assert_eq!(services(&legs.since(&before)), [(8_998, 7), (8_999, 0), (9_000, 0), (9_001, 2)]);
+        assert_eq!(legs.total(), 14);
     }
 }

@@ -3,14 +3,14 @@
 use headrace_units::{BytesPerSecond, Nanos};
 
 use super::{
-    Bottleneck, ClosedLoad, ResponseResults, Results, SATURATED, StepResults, StreamResults, objectives,
-    rebuilds, stretch,
+    Bottleneck, ClosedLoad, MOST_STREAMS, ResponseResults, Results, SATURATED, StepResults, StreamResults,
+    objectives, rebuilds, stretch,
 };
 
 /// Returns the answer: stream by stream, then the bottleneck.
 pub fn in_words(results: &Results) -> String {
     let mut sentences: Vec<String> = results.objectives.iter().map(objectives::in_words).collect();
-    sentences.extend(results.streams.iter().map(stream));
+    sentences.extend(streams(&results.streams));
     if let Some(bottleneck) = &results.bottleneck {
         sentences.push(limit(bottleneck, results.streams.len()));
     }
@@ -72,9 +72,27 @@ fn of_clients(bottleneck: &Bottleneck, what: &str, closed: &ClosedLoad) -> Strin
     format!("{limit}; {more}.")
 }
 
-/// Names in a sentence.
+/// Returns a sentence for each stream, or one for many and one for the slowest of them.
+fn streams(all: &[StreamResults]) -> Vec<String> {
+    if all.len() <= MOST_STREAMS {
+        return all.iter().map(stream).collect();
+    }
+    let sum = |of: fn(&StreamResults) -> f64| all.iter().map(of).sum::<f64>();
+    let (rate, bytes) = (sum(|stream| stream.requests_per_s), sum(|stream| stream.bytes_per_s));
+    let together = format!(
+        "{} streams: {:.4} requests/s ({}) together.",
+        all.len(),
+        Significant(rate),
+        BytesPerSecond(bytes)
+    );
+    let slowest = all.iter().max_by(|a, b| a.response.mean_ms.total_cmp(&b.response.mean_ms));
+    std::iter::once(together).chain(slowest.map(|it| format!("The slowest is {}", stream(it)))).collect()
+}
+
+/// Names in a sentence; of many their number.
 fn listed(names: &[String]) -> String {
     match names {
+        many if many.len() > MOST_STREAMS => format!("{} streams", many.len()),
         [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
         _ => names.concat(),
     }

@@ -45,6 +45,9 @@ use streams::cdf;
 /// A server this busy may as well be asked for several times what it can do.
 pub(crate) const SATURATED: f64 = 0.995;
 
+/// In sentences, more streams than these are told together.
+const MOST_STREAMS: usize = 20;
+
 /// Results of a run.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Results {

@@ -5,7 +5,7 @@ use headrace_trace::Replay;
 use headrace_units::{Nanos, PerSecond};
 
 use super::components::falls_behind;
-use super::{Bottleneck, StreamResults, filling, is_complete};
+use super::{Bottleneck, MOST_STREAMS, StreamResults, filling, is_complete};
 use crate::faults::Moment;
 use crate::plan::{Plan, StreamPlan};
 use crate::run::{End, Outcome, StreamOutcome};
@@ -30,7 +30,7 @@ pub(super) fn of(
     notes.extend(outcomes.first().into_iter().flat_map(|outcome| not_reached(plan, outcome)));
     notes.extend(steadiness(outcomes));
     notes.extend(beginning(plan));
-    notes.extend(streams.iter().filter_map(untrusted));
+    notes.extend(untrusted(streams));
     notes.extend(of_few(outcomes.len()));
     notes.extend(limits(bottleneck));
     notes.extend(plan.streams.iter().filter_map(|stream| curve(stream, outcomes)));
@@ -167,15 +167,30 @@ fn beginning(plan: &Plan) -> Option<String> {
     })
 }
 
-fn untrusted(stream: &StreamResults) -> Option<String> {
-    let interval = stream.response.interval.as_ref().filter(|interval| !interval.trusted)?;
-    let why = match interval.method {
-        Method::BatchMeans => {
-            "successive batches are still correlated, or too few; run longer or use replications"
-        }
-        Method::Replications => "each replication is too short to outweigh its empty start; make them longer",
+/// The streams whose interval cannot be trusted, and why; of many their number.
+fn untrusted(streams: &[StreamResults]) -> Vec<String> {
+    let method = |stream: &StreamResults| {
+        stream.response.interval.as_ref().filter(|interval| !interval.trusted).map(|interval| interval.method)
     };
-    Some(format!("{}: the interval cannot be trusted: {why}", stream.name))
+    let all: Vec<(&str, Method)> =
+        streams.iter().filter_map(|stream| Some((stream.name.as_str(), method(stream)?))).collect();
+    let note = |whose: &str, method: Method| {
+        let why = match method {
+            Method::BatchMeans => {
+                "successive batches are still correlated, or too few; run longer or use replications"
+            }
+            Method::Replications => {
+                "each replication is too short to outweigh its empty start; make them longer"
+            }
+        };
+        format!("{whose}: the interval cannot be trusted: {why}")
+    };
+    match &all[..] {
+        many @ [(_, method), ..] if many.len() > MOST_STREAMS => {
+            vec![note(&format!("{} streams", many.len()), *method)]
+        }
+        few => few.iter().map(|(name, method)| note(name, *method)).collect(),
+    }
 }
 
 /// That intervals are wide because replications are few, and what more would do; none where there are enough, or only one.

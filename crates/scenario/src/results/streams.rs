@@ -142,13 +142,14 @@ pub(super) fn path<'o>(
     replications: impl Iterator<Item = &'o Legs>,
     answered: u64,
 ) -> Vec<LegResults> {
-    let mut sums = vec![[0; 3]; plan.graph.groups.len()];
-    for legs in replications {
-        sums.iter_mut().zip(legs).for_each(|(sum, leg)| (0..3).for_each(|what| sum[what] += leg[what]));
+    let mut sums: BTreeMap<usize, [u128; 3]> = BTreeMap::new();
+    for (group, leg) in replications.flat_map(Legs::iter) {
+        let sum = sums.entry(group).or_default();
+        (0..3).for_each(|what| sum[what] += leg[what]);
     }
     let ms = |ns: u128| ns as f64 * 1e-6 / answered.max(1) as f64;
-    let legs = plan.graph.groups.iter().zip(sums).map(|(name, [waiting, service, blocked])| LegResults {
-        component: name.clone(),
+    let legs = sums.into_iter().map(|(group, [waiting, service, blocked])| LegResults {
+        component: plan.graph.groups[group].clone(),
         waiting_ms: ms(waiting),
         service_ms: ms(service),
         blocked_ms: ms(blocked),

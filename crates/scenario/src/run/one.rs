@@ -40,9 +40,7 @@ pub fn run(
     let log = options.requests.as_ref().map(|sink| RequestLog::new(replication, &plan.graph, sink));
     let record = RefCell::new(Record::new(plan, arena, plan.requests(), log));
     let logged = options.requests.is_some() || first > 0;
-    let sources: Vec<RequestSource> = (0..plan.streams.len())
-        .map(|index| RequestSource::new(plan, index, (seed, logged), arena, &sim))
-        .collect();
+    let sources = RequestSource::of_all(plan, (seed, logged), arena, &sim);
     plan.streams.iter().zip(&sources).for_each(|(stream, source)| begin_with_older_files(stream, source));
     let replication = Replication {
         plan,

@@ -77,16 +77,24 @@ pub struct RequestSource<'m> {
 }
 
 impl<'m> RequestSource<'m> {
-    /// The source of the `index`-th stream; `logged` says whether its requests are handed out.
-    pub fn new(
+    /// The sources of all streams; `logged` says whether their requests are handed out.
+    pub fn of_all(plan: &Plan, drawn: (u64, bool), arena: Arena<'m>, sim: &'m Sim<'m>) -> Vec<Self> {
+        let mut threads = 0;
+        let source = |stream: &StreamPlan| {
+            let own = stream.spec.threads();
+            threads += own;
+            Self::new(plan, stream, drawn, (threads - own, own), (arena, sim))
+        };
+        plan.streams.iter().map(source).collect()
+    }
+
+    fn new(
         plan: &Plan,
-        index: usize,
+        stream: &StreamPlan,
         (seed, logged): (u64, bool),
-        arena: Arena<'m>,
-        sim: &'m Sim<'m>,
+        threads: (u32, u32),
+        (arena, sim): (Arena<'m>, &'m Sim<'m>),
     ) -> Self {
-        let stream = &plan.streams[index];
-        let threads_before = threads(&plan.streams[..index]);
         let target = plan.graph.view(stream.target);
         let draws = RngStream::named(seed, &stream.name, "requests");
         let requests = Requests::new(&stream.spec, target.capacity().0, draws).in_files(stream.extents);
@@ -105,7 +113,7 @@ impl<'m> RequestSource<'m> {
             when_full: stream.spec.when_full,
             timeout: stream.spec.timeout,
             priority: stream.spec.priority,
-            threads: (threads_before, stream.spec.threads()),
+            threads,
             is_trigger: target.serves::<Trigger>(),
             is_session: target.serves::<CartridgeSession>(),
         }

@@ -163,8 +163,9 @@ pub fn solve(
     let knee_clients = (!open).then(|| closed::knee(&network));
     let usual = loads::usual(&network, sustains_per_s, knee_clients);
     let loads = loads::points(&network, range.map_or(Ok(usual), |range| loads::checked(&network, range))?);
+    let goes_on = |_: &f64| !progress.is_cancelled();
     let mut points: Vec<SolvedPoint> =
-        loads.into_iter().map(|load| point(&network, &stations, load)).collect();
+        loads.into_iter().take_while(goes_on).map(|load| point(&network, &stations, load)).collect();
     // Clients are whole, so that several loads may come to the same.
     points.dedup_by(|later, kept| {
         let same = later.load == kept.load;

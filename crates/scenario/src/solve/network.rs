@@ -1,5 +1,7 @@
 //! The network that a scenario is: its streams, and the queues that they share.
 
+use std::collections::BTreeSet;
+
 use headrace_analytic::Distribution;
 use headrace_storage::{Change, Demand, QueueOrder, ServiceKind};
 use headrace_units::Nanos;
@@ -128,6 +130,7 @@ impl<'p> QueueNetwork<'p> {
             return Err(problems.into_iter().filter_map(Result::err).collect());
         }
         let streams: Vec<_> = streams.into_iter().flatten().collect();
+        is_solved_soon(&streams)?;
         let queues = plan.graph.ids().flat_map(|node| queues(node, &streams)).collect();
         let places = plan.graph.ids().filter_map(|node| places(node, &streams)).collect();
         Ok(Self { plan, streams, queues, places })
@@ -168,7 +171,9 @@ impl<'p> QueueNetwork<'p> {
 
     /// The requests per second that come at a load, by stream.
     pub fn rates_at(&self, load: f64) -> Vec<f64> {
-        self.shares().iter().map(|share| share / self.load() * load).collect()
+        let shares = self.shares();
+        let own: f64 = shares.iter().sum();
+        shares.iter().map(|share| share / own * load).collect()
     }
 
     /// The share of each stream in all requests, at the scenario's own load.
@@ -221,6 +226,27 @@ impl<'p> QueueNetwork<'p> {
             (false, false) => "closed network: linearizer".to_owned(),
         }
     }
+}
+
+/// The most that the largest network may cost, in steps: about a tenth of a second for each load.
+const MOST_STEPS: f64 = 2e7;
+
+/// A stream has a wait of its own at each component. With clients, each wait also depends on those of the streams in pairs.
+fn is_solved_soon(streams: &[(&StreamPlan, Vec<Demand>)]) -> Result<(), Vec<Problem>> {
+    let nodes: BTreeSet<NodeId> =
+        streams.iter().flat_map(|(_, demands)| demands).map(|demand| demand.node).collect();
+    let (many, at) = (streams.len() as f64, nodes.len() as f64);
+    let each = if streams.iter().any(|(stream, _)| stream.is_open()) { 100.0 } else { many * many };
+    if many * at * each <= MOST_STEPS {
+        return Ok(());
+    }
+    let fails = format!(
+        "streams and components are few enough to solve for each pair: there are {} and {}",
+        streams.len(),
+        nodes.len()
+    );
+    let help = "join streams that are alike to one, or simulate it: `headrace run`";
+    Err(vec![refused(&streams[0].0.name, &fails).help(help)])
 }
 
 /// The places of a node that limits how many requests are on their way.
