@@ -54,6 +54,22 @@ fn reads_come_a_window_at_a_time() {
     assert!(again > 5.0 * found, "what was read before is in memory: {again:.1} MB/s");
 }
 
+/// A page that eight callers want at once is read once, and the others wait for it.
+#[test]
+fn a_page_on_its_way_is_waited_for() {
+    let text = "system:
+  volume: {type: station, service: 10 ms, servers: 8}
+  fs: {type: file_system, of: volume, memory: 1 GB, read_ahead: 0 B}
+workload: {readers: {to: fs, size: 4 KiB, footprint: 4 KiB, arrivals: {closed: {depth: 8}}}}
+run: {requests: 8, warm_up: none}
+";
+    let found = simulate(text, "fs.yaml", &[], &Options::default(), &Progress::default());
+    let found = found.unwrap_or_else(|problems| panic!("{}", problems.rendered())).results;
+    assert_eq!((found.components[0].path.as_str(), found.components[0].visits), ("volume", 1));
+    let response = &found.streams[0].response;
+    assert!(response.mean_ms > 9.9 && response.max_ms < 10.1, "{} to {}", response.mean_ms, response.max_ms);
+}
+
 /// Neighbouring pages are written back together: 1 MiB in calls of 8 KiB becomes two requests of 512 KiB.
 #[test]
 fn small_writes_reach_the_volume_in_large_requests() {

@@ -122,6 +122,14 @@ fn what_was_read_or_written_is_found() {
     assert_eq!(responses(spec(), &elsewhere)[1], us(10_000));
 }
 
+/// A line that two reads want is fetched once: the second waits for it.
+#[test]
+fn a_line_on_its_way_is_waited_for() {
+    let spec = ArraySpec { cache: Some(cache(r#"{"size": "4 MiB"}"#)), ..array(Level::Raid5) };
+    let reads = [(Nanos::ZERO, Op::Read, 0, KIB), (us(4_000), Op::Read, 8 * KIB, KIB)];
+    assert_eq!(responses(spec, &reads), [us(10_000), us(6_000)]);
+}
+
 /// Of a cache of sixteen lines, what was used least recently is gone.
 #[test]
 fn a_cache_holds_no_more_than_its_size() {

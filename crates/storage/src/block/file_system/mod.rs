@@ -8,7 +8,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeSet, VecDeque};
 use std::pin::Pin;
 
-use headrace_kernel::{Round, Sim, WorkerPool};
+use headrace_kernel::{Locks, Round, Sim, WorkerPool};
 use headrace_units::{Bytes, Nanos};
 use headrace_work::{Block, Breakdown, Op, Request};
 
@@ -88,6 +88,8 @@ pub struct FileSystem<'m> {
     pages: RefCell<PageCache>,
     /// Ends of reads, oldest first: a read that begins at one of them follows it.
     ends: RefCell<(BTreeSet<u64>, VecDeque<u64>)>,
+    /// The pages that are being read, so that who wants the same meanwhile waits for them.
+    reads: Locks<'m>,
     /// Pages being written back, and workers that do it.
     in_flight: Cell<usize>,
     /// The runs of pages that are being written back, by their numbers.
@@ -133,6 +135,7 @@ impl Plan for FileSystemPlan {
             volume: &uses[0],
             pages: RefCell::new(PageCache::new(self.pages(1.0), self.spec.replacement)),
             ends: RefCell::default(),
+            reads: Locks::new(sim, (self.spec.max_request.0 / self.spec.block.0).max(1)),
             in_flight: Cell::default(),
             runs: RefCell::default(),
             workers: Cell::default(),
@@ -200,18 +203,28 @@ impl<'m> FileSystem<'m> {
         add(&self.counts.hits, hit);
     }
 
-    /// Reads the pages from one on that are missing, up to `end`, in a request or several.
+    /// Reads the pages from one on that are missing, up to `end`, in a request or several; what another call reads is waited for.
     async fn fetch(&'m self, first: u64, end: u64, request: &Request<Block>, breakdown: &mut Breakdown) {
         let missing = |page: &u64| *page == first || !self.pages.borrow_mut().uses(*page);
-        let end = (first..end).take_while(missing).last().map_or(first, |last| last + 1);
+        let end_of_missing =
+            |end: u64| (first..end).take_while(missing).last().map_or(first + 1, |last| last + 1);
+        let end = end_of_missing(end);
+        let _reads = self.reads.lock(first, end).await;
+        breakdown.waited(self.context.id, self.sim.now());
+        if self.pages.borrow_mut().uses(first) {
+            return;
+        }
+        let end = end_of_missing(end);
         let (mut from, most) = (first * self.block(), self.plan.spec.max_request.0);
         while from < end * self.block() && !breakdown.has_failed() {
             let bytes = most.min(end * self.block() - from);
             self.ask_volume(&request.with(Block { op: Op::Read, address: from, bytes }), breakdown).await;
             from += bytes;
         }
-        let mut pages = self.pages.borrow_mut();
-        (first..end).for_each(|page| pages.read(page));
+        if !breakdown.has_failed() {
+            let mut pages = self.pages.borrow_mut();
+            (first..end).for_each(|page| pages.read(page));
+        }
     }
 
     /// Notes where a read ended; gives whether it follows another.

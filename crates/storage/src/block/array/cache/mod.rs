@@ -17,7 +17,7 @@ mod tests;
 
 use std::cell::{Cell, RefCell};
 
-use headrace_kernel::{RngStream, Round};
+use headrace_kernel::{Locks, RngStream, Round};
 use headrace_stats::Gauge;
 use headrace_units::Nanos;
 
@@ -42,6 +42,8 @@ pub(super) struct ArrayCache<'m> {
     contents: RefCell<Contents>,
     /// Ends each time something came from the disks or went to them.
     progress: Round<'m>,
+    /// The bytes that reads fetch, so that who wants the same meanwhile waits for them.
+    fetched: Locks<'m>,
     /// Movers at work: those that destage, and those that read ahead.
     destaging: Cell<u32>,
     fetching: Cell<u32>,
@@ -128,6 +130,7 @@ impl<'m> ArrayCache<'m> {
             entered: Cell::new(false),
             contents: RefCell::new(contents),
             progress: Round::new(sim),
+            fetched: Locks::new(sim, plan.stripe),
             destaging: Cell::new(0),
             fetching: Cell::new(0),
             allowed: Cell::new(0),

@@ -162,8 +162,8 @@ impl<'m> ArrayCache<'m> {
         if contents.awaits(piece) { DataPlace::Coming } else { DataPlace::Nowhere }
     }
 
-    /// Fetches what is missing from the beginning of `left` on, in whole lines, and keeps it if there is room. Returns where that
-    /// ends.
+    /// Fetches what is missing from the beginning of `left` on, in whole lines, and keeps it if there is room; what another read fetches
+    /// is waited for. Returns where that ends.
     async fn fetch(
         &'m self,
         array: &'m Array<'m>,
@@ -172,7 +172,17 @@ impl<'m> ArrayCache<'m> {
         fetches: u64,
         breakdown: &mut Breakdown,
     ) -> u64 {
-        let missing = self.in_lines(ByteSpan { to: self.end_of_missing(array.front(), left), ..left });
+        let missing =
+            |left: ByteSpan| self.in_lines(ByteSpan { to: self.end_of_missing(array.front(), left), ..left });
+        let wanted = missing(left);
+        let _fetched = self.fetched.lock(wanted.from, wanted.to).await;
+        breakdown.waited(self.context.id, self.now());
+        let left = ByteSpan { to: left.to.min(wanted.to), ..left };
+        let piece = left.first(self.piece(array.front()), self.plan.stripe);
+        if self.finds(piece, breakdown).await {
+            return piece.to;
+        }
+        let missing = missing(left);
         let room = self.try_take(missing.bytes());
         let block = Block { op: Op::Read, address: missing.from, bytes: missing.bytes() };
         array.serve_by_disks(&request.child(fetches, block), breakdown).await;
