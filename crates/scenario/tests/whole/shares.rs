@@ -3,7 +3,7 @@
 use headrace_scenario::progress::Progress;
 use headrace_scenario::results::Results;
 use headrace_scenario::run::Options;
-use headrace_scenario::simulate;
+use headrace_scenario::{Prepared, job_files, simulate};
 
 fn run(text: &str) -> Results {
     simulate(text, "shares.yaml", &[], &Options::default(), &Progress::default())
@@ -43,6 +43,28 @@ fn a_noisy_neighbour_takes_what_is_left() {
     assert!((users - 250.0).abs() < 5.0 && (users + others - 1000.0).abs() < 2.0, "{users} {others}");
     let by_weight = run(&shared("", "", "{poisson: 250 /s}"));
     assert!(by_weight.streams[0].response.mean_ms < 5.0);
+}
+
+/// A limit is used in proportion to the load, so it can be the bottleneck: 64 KiB are 16 operations of 4 KiB, 10 /s of them use 160 /s of 400.
+/// Theory knows it too.
+#[test]
+fn a_limit_has_a_utilisation_and_a_headroom() {
+    let text = "system:
+  drive: {type: station, service: 1 ms}
+  fair: {type: shares, to: drive, depth: 8, unit: 4 KiB}
+  few: {type: share, of: fair, limit: 400 /s}
+workload: {users: {to: few, arrivals: {poisson: 10 /s}, size: 64 KiB}}
+run: {requests: 20000}
+";
+    let found = run(text);
+    let bottleneck = found.bottleneck.unwrap();
+    assert_eq!(bottleneck.component, "few");
+    assert!((bottleneck.utilisation / 0.4 - 1.0).abs() < 0.03, "{}", bottleneck.utilisation);
+    assert!((bottleneck.saturates_at.unwrap() / 2.5 - 1.0).abs() < 0.03, "{:?}", bottleneck.saturates_at);
+    let mut prepared = Prepared::read(text, "shares.yaml", &[], &job_files::unread).unwrap();
+    let solved =
+        prepared.solve(None, &Progress::default()).unwrap_or_else(|wrong| panic!("{}", wrong.rendered()));
+    assert!((solved.sustains_per_s - 25.0).abs() < 0.01, "{}", solved.sustains_per_s);
 }
 
 #[test]

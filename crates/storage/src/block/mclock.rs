@@ -40,6 +40,9 @@ struct Client {
     waiting: VecDeque<Waiting>,
     /// The tags of its last request that went on.
     last: Tags,
+    /// The time that its limit takes for all that went on, in ns, and when a server that works at the limit would be done.
+    limited_ns: f64,
+    done_ns: f64,
 }
 
 /// Clients, and what they wait for.
@@ -69,7 +72,7 @@ impl MClock {
     pub fn come(&mut self, client: u32, rates: Rates, (ticket, cost): (u64, f64), now_ns: f64) {
         // Before its first request, a client has been idle for long.
         let idle = || Tags { reserved: f64::NEG_INFINITY, limited: f64::NEG_INFINITY, weighted: 0.0 };
-        let new = || Client { rates, waiting: VecDeque::new(), last: idle() };
+        let new = || Client { rates, waiting: VecDeque::new(), last: idle(), limited_ns: 0.0, done_ns: 0.0 };
         let client = self.clients.entry(client).or_insert_with(new);
         if client.waiting.is_empty() {
             client.last.weighted = client.last.weighted.max(self.place);
@@ -89,6 +92,9 @@ impl MClock {
         let at = reserved.or_else(|| least(&heads, |tags| tags.limited, |tags| tags.weighted))?;
         let (tags, client) = heads.swap_remove(at);
         let went = client.waiting.pop_front()?;
+        let work_ns = went.cost * 1e9 / client.rates.limit;
+        client.limited_ns += work_ns;
+        client.done_ns = client.done_ns.max(now_ns) + work_ns;
         let is_reserved = reserved.is_some();
         client.last =
             Tags { reserved: if is_reserved { tags.reserved } else { client.last.reserved }, ..tags };
@@ -96,6 +102,11 @@ impl MClock {
             self.place = self.place.max(tags.weighted);
         }
         Some(went.ticket)
+    }
+
+    /// Returns the time until `now` for which a server that works at the limit of a client would have been busy, in ns.
+    pub fn busy_ns(&self, client: u32, now_ns: f64) -> f64 {
+        self.clients.get(&client).map_or(0.0, |of| of.limited_ns - (of.done_ns - now_ns).max(0.0))
     }
 
     /// Returns when the next request may go on, in ns, if no other comes; `None` if nobody waits.

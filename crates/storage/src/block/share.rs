@@ -5,11 +5,14 @@ use headrace_work::{Block, Breakdown, Request};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::block::bucket::{BucketPlan, Token};
 use crate::block::mclock::Rates;
-use crate::block::shares::{OfShare, ShareNumbers, one};
+use crate::block::shares::{OfShare, ShareNumbers, Shares, SharesPlan, one};
 use crate::core::component::{Component, Plan, Spec, Theory};
 use crate::core::context::NodeContext;
-use crate::core::graph::Lowering;
+use crate::core::graph::{Lowering, View};
+use crate::core::meter::{Activity, by_hosts};
+use crate::core::theory::{Demand, Load};
 use crate::core::work::Serve;
 
 /// A share of a component behind `shares`: of a stream, or of all that ask through it.
@@ -53,8 +56,22 @@ pub struct SharePlan {
 }
 
 impl Theory for SharePlan {
+    /// But for its limit.
     fn passes_on(&self) -> Option<Nanos> {
         Some(Nanos::ZERO)
+    }
+
+    fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
+        let all: Vec<_> = view.uses().map(|shares| shares.demands(load)).collect::<Result<_, _>>()?;
+        let unit = view.uses().find_map(|shares| shares.plan::<SharesPlan>()).map_or(u64::MAX, |of| of.unit);
+        // A limit lets requests go on as a bucket does that saves nothing.
+        let limit =
+            BucketPlan { of: Token::Operation(unit), rate: self.rates.limit, size: 0.0, initial: 0.0 };
+        Ok([all.concat(), limit.demands(view, load)?].concat())
+    }
+
+    fn scales(&self, _: View, _: &Load) -> bool {
+        true
     }
 }
 
@@ -79,4 +96,12 @@ impl<'m> Serve<'m, Block> for Share<'m> {
     }
 }
 
-impl<'m> Component<'m> for Share<'m> {}
+impl<'m> Component<'m> for Share<'m> {
+    /// The use of its limit, if it has one. Those who wait for it are counted by the shares.
+    fn activity(&self, now: Nanos) -> Option<Activity> {
+        let shares = self.context.uses()[0].get::<Shares>().filter(|_| self.rates.limit.is_finite())?;
+        let busy = shares.limit_used(self.context.id.0, now);
+        let visits = self.context.answered().requests;
+        Some(Activity { servers: 1, busy: by_hosts(busy), visits, ..Activity::default() })
+    }
+}

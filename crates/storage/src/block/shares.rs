@@ -111,7 +111,8 @@ impl Spec for SharesSpec {
 #[derive(Clone, Debug)]
 pub struct SharesPlan {
     depth: u64,
-    unit: u64,
+    /// Bytes of an operation at most.
+    pub(crate) unit: u64,
     background: Option<Rates>,
 }
 
@@ -190,6 +191,11 @@ impl Plan for SharesPlan {
 }
 
 impl<'m> Shares<'m> {
+    /// Returns the time for which the limit of a client was in use, in ns.
+    pub(crate) fn limit_used(&self, client: u32, now: Nanos) -> u128 {
+        self.clock.borrow().busy_ns(client, now.ns()) as u128
+    }
+
     /// Lets those go on whose turn it is, as far as there are places. Returns true if the ticket `own`, which is not in line yet, is one.
     fn go_on(&'m self, own: Option<u64>) -> bool {
         while self.in_flight.borrow().value() < self.plan.depth {
