@@ -37,6 +37,26 @@ fn meter(results: &Results, name: &str) -> f64 {
     pool.meters.get(name).copied().flatten().unwrap_or_else(|| panic!("{name} of {:?}", pool.meters))
 }
 
+/// A drive that fails between the reads and the writes of a small write misses it, whichever it is, and the write is answered.
+#[test]
+fn a_drive_may_fail_within_a_write() {
+    for drive in 0..3 {
+        let text = format!(
+            "parts: {{drive: {{type: station, service: 10 ms, capacity: 1 MB}}}}
+system:
+  pool:
+    {{type: pool, of: drive, servers: 3, drives: 1, groups: 1, size: 512 KiB, object: 256 KiB,
+     erasure: {{data: 2, parity: 1, small_writes: reconstruct}}}}
+workload: {{users: {{to: pool, size: 8 KiB, op: write, footprint: 8 KiB, arrivals: {{closed: {{depth: 1}}}}}}}}
+faults: [{{component: 'pool/drive[{drive}]', fails: 5 ms}}]
+run: {{requests: 4, warm_up: none}}
+"
+        );
+        let found = run(&text);
+        assert_eq!((found.streams[0].completed, found.streams[0].failed), (4, 0), "drive {drive}");
+    }
+}
+
 /// Reads and writes of drives for a write to an erasure code with units of 16 KiB, as published for Ceph Tentacle: for each code and size
 /// those of a partial write and of a parity delta; and before, those of a whole stripe.
 #[test]

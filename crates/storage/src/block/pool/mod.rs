@@ -305,7 +305,7 @@ impl<'m> Pool<'m> {
     }
 
     /// Has the drives do accesses for an object, asked by a server; charges the one that ends last, and returns the positions of those that
-    /// failed.
+    /// failed, or could not begin.
     async fn have_done(
         &'m self,
         server: usize,
@@ -317,22 +317,22 @@ impl<'m> Pool<'m> {
     ) -> Vec<usize> {
         self.context.shared.divides(accesses.len() as u64).await;
         let ticket = self.ticket();
-        let jobs = accesses.into_iter().enumerate().map(|(n, (disk, block))| {
+        let (mut jobs, mut undone) = (Vec::new(), Vec::new());
+        for (n, (disk, block)) in accesses.into_iter().enumerate() {
             let position = units.position(disk);
-            let place = self.groups.usable(units.group, position, units.object);
-            let place = place.expect("the layout uses what can be used");
-            self.piece(
-                server,
-                (position, place),
-                units.object,
-                request.child(2 * n as u64 + phase, block),
-                ticket,
-            )
-        });
+            // A drive may have failed since the accesses were chosen: a write reads first.
+            let Some(place) = self.groups.usable(units.group, position, units.object) else {
+                undone.push(position);
+                continue;
+            };
+            let request = request.child(2 * n as u64 + phase, block);
+            jobs.push(self.piece(server, (position, place), units.object, request, ticket));
+        }
         if let Some(slowest) = self.pieces.all(jobs).await {
             breakdown.follow(&slowest);
         }
-        self.take_undone(ticket)
+        undone.extend(self.take_undone(ticket));
+        undone
     }
 
     fn ticket(&self) -> u64 {
