@@ -5,7 +5,8 @@
 #   make studies  the studies whole; `make accuracy` then renews the page of measured systems
 #   make measure  measures this machine with fio, fits a model, and says how far off it is on loads that were held out
 #   make bench    the figures, as a table and in target/bench.json
-#   make fuzz     random systems from document SEED on, COUNT of them, for as long as that takes; keeps those that go wrong in target/fuzz
+#   make fuzz     random systems from document SEED on, COUNT of them, for as long as that takes; keeps those that go wrong in target/fuzz;
+#                 OF=documents, traces or kills: damaged text of both, and sweeps that are killed
 #   make truth    headroom, `solve` and `capacity` against simulation, on COUNT random systems each
 #   make coverage the coverage of confidence intervals, added to the same file; 15 minutes
 #   make wheel    an abi3 wheel in dist/, which installs without Rust
@@ -110,7 +111,7 @@ bench: $(VENV)/built
 	$(BIN)/python benches/sweep.py target/bench.json
 	$(BIN)/python benches/logs.py target/bench.json
 
-ASKED = $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT))
+ASKED = $(if $(OF),--of $(OF)) $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT))
 
 fuzz: $(VENV)/built
 	PYTHONPATH=tests $(BIN)/python tests/fuzz.py $(ASKED)

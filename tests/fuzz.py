@@ -1,6 +1,7 @@
 """`make fuzz`: runs random systems for as long as is wanted, and keeps the document of each that goes wrong.
 
 Every document is tried in a process that may crash, hang or ask for too much memory. Its number says which it was.
+`--of` tries other things: documents and traces that are damaged as text, and sweeps that are killed.
 """
 
 import argparse
@@ -12,13 +13,14 @@ import resource
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
+import attacks
 import headrace
 import systems
 from headrace.view.terminal import report as terminal
@@ -115,12 +117,25 @@ def unaccounted(data: Json) -> Iterator[str]:
             yield f"{stream['name']}: {stream['issued']} issued, {told} accounted for"
 
 
-def work(numbers: Connection, folder: Path) -> None:
-    """Try the documents whose numbers come in, and send what each told."""
+def tried_by(attack: Callable[[int, Path], list[str]]) -> Callable[[int, Path], Tried]:
+    """Return an attack as the trial of a number."""
+    return lambda number, folder: Tried(number, attack(number, folder), "done")
+
+
+OF: dict[str, Callable[[int, Path], Tried]] = {
+    "systems": lambda number, folder: Trial(number, folder).of(),
+    "documents": tried_by(attacks.document),
+    "traces": tried_by(attacks.damaged_trace),
+    "kills": tried_by(attacks.kills),
+}
+
+
+def work(numbers: Connection, folder: Path, what: str) -> None:
+    """Try what has the numbers that come in, and send what each told."""
     sys.setrecursionlimit(10_000)
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     while (number := numbers.recv()) is not None:
-        numbers.send(Trial(number, folder).of())
+        numbers.send(OF[what](number, folder))
 
 
 @dataclass
@@ -128,6 +143,7 @@ class Worker:
     """A process, the number that it tries, and when that began."""
 
     folder: Path
+    what: str
     number: int | None = None
 
     def __post_init__(self) -> None:
@@ -136,7 +152,7 @@ class Worker:
     def start(self) -> None:
         context = get_context("spawn")
         self.pipe, other = context.Pipe()
-        self.process = context.Process(target=work, args=(other, self.folder))
+        self.process = context.Process(target=work, args=(other, self.folder, self.what))
         self.process.start()
         other.close()
 
@@ -164,11 +180,11 @@ class Worker:
         return Tried(self.number, [wrong], "lost")
 
 
-def fuzz(first: int, count: int, folder: Path, processes: int = 1) -> Iterator[Tried]:
-    """Try `count` documents from number `first` on, and yield what each told."""
+def fuzz(first: int, count: int, folder: Path, processes: int = 1, what: str = "systems") -> Iterator[Tried]:
+    """Try `count` of these from number `first` on, and yield what each told."""
     systems.write_files(folder)
     numbers = iter(range(first, first + count))
-    workers = [Worker(folder) for _ in range(min(processes, count))]
+    workers = [Worker(folder, what) for _ in range(min(processes, count))]
     for worker in workers:
         worker.give(next(numbers))
     while workers:
@@ -185,6 +201,7 @@ def fuzz(first: int, count: int, folder: Path, processes: int = 1) -> Iterator[T
 def main() -> None:
     """Fuzz, and say what was found."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--of", choices=OF, default="systems", help="what is tried")
     options.add_argument("--seed", type=int, default=0, help="number of the first document")
     options.add_argument("--count", type=int, default=10_000, help="number of documents")
     options.add_argument("--processes", type=int, default=2)
@@ -192,16 +209,16 @@ def main() -> None:
     asked = options.parse_args()
     asked.keep.mkdir(parents=True, exist_ok=True)
     ends, wrong, slow = Counter[str](), 0, 0
-    for tried in fuzz(asked.seed, asked.count, asked.keep, asked.processes):
+    for tried in fuzz(asked.seed, asked.count, asked.keep, asked.processes, asked.of):
         ends[tried.ended] += 1
         is_slow = tried.beyond_s > 0.1
         wrong, slow = wrong + bool(tried.wrong), slow + is_slow
         if tried.wrong or is_slow:
-            document = asked.keep / f"{tried.number}.json"
-            document.write_text(json.dumps(systems.system(tried.number), indent=1))
+            if asked.of == "systems":
+                (asked.keep / f"{tried.number}.json").write_text(json.dumps(systems.system(tried.number), indent=1))
             for said in tried.wrong or [f"a step took {tried.beyond_s:.2f} s more than it may"]:
-                print(f"{document}: {said}", flush=True)
-    print(f"{asked.count} documents: {wrong} wrong, {slow} more than 0.1 s beyond their time; ended: {dict(ends)}")
+                print(f"{asked.of} {tried.number}: {said}", flush=True)
+    print(f"{asked.count} {asked.of}: {wrong} wrong, {slow} more than 0.1 s beyond their time; ended: {dict(ends)}")
     sys.exit(wrong > 0)
 
 

@@ -284,10 +284,29 @@ class Systems:
             placement=lambda: "rendezvous",
             read_from=lambda: "any",
         )
-        name = self.add("c", {"type": "pool", "of": part, "servers": servers, "drives": drives} | code | placed)
-        self.fallible += [f"{name}/{part}[{drive}]" for drive in range(0, servers * drives, 2)]
-        self.can_be_slow(f"{name}/{part}[0]", self.parts[part])
+        where: Json = {"of": part, "servers": servers, "drives": drives}
+        if self.chance(0.2):
+            where = self.on_shared_servers(self.parts[part], servers, drives)
+        name = self.add("c", {"type": "pool"} | where | code | placed)
+        if where["of"] == part:
+            self.fallible += [f"{name}/{part}[{drive}]" for drive in range(0, servers * drives, 2)]
+            self.can_be_slow(f"{name}/{part}[0]", self.parts[part])
         return name
+
+    def on_shared_servers(self, drive: Json, servers: int, drives: int) -> Json:
+        """Return where a pool lies: on drives and servers that another pool with a load of its own has too."""
+        where: Json = {
+            "of": [self.add("n", drive) for _ in range(servers * drives)],
+            "servers": servers,
+            "drives": drives,
+        }
+        self.fallible.append(where["of"][0])
+        if self.chance(0.5):
+            where["server"] = [self.add("s", {"type": "server", "submit": "0.01 ms"}) for _ in range(servers)]
+        other = {"groups": 4, "size": "4 MiB", "object": "256 KiB", "replicas": self.one(1, 2)}
+        stream = {"to": self.add("o", {"type": "pool"} | where | other), "arrivals": self.open_arrivals()}
+        self.workload["other"] = stream | {"size": self.size(), "op": {"reads": "50 %"}}
+        return where
 
     def share(self, target: str) -> str:
         """Return a share of a component, or what shares it."""
@@ -368,7 +387,7 @@ class Systems:
     # Files and events.
 
     def library(self) -> str:
-        groups = [{"drives": self.draws.randint(1, 4), "arms": self.one(1, 2)} for _ in range(self.one(1, 1, 2))]
+        groups = [self.drive_group() for _ in range(self.one(1, 1, 2))]
         plain = {"type": "tape_library", "groups": groups, "cartridge": self.one("20 GB", "1 TB"), "cartridges": 20}
         orders = ("by_cartridge", "ascending", "nearest", "recommended")
         by = self.one({}, {"recall": self.one(*orders)} | self.maybe(
@@ -390,7 +409,7 @@ class Systems:
             pass_through=lambda: "20 s",
             prepare=lambda: "15 s",
             free_drives=lambda: self.one(1, 3),
-            device=lambda: self.one("lto-8", "lto-9"),
+            device=lambda: self.one("ibm-lto-8", "ibm-lto-9"),
             cleaning=lambda: {"mounts": 3, "time": "60 s"},
             cells=lambda: {
                 "modules": [{"cells": 4, "travel": "2 s"}, {"cells": self.one(4, 40), "travel": "9 s"}],
@@ -399,6 +418,39 @@ class Systems:
         ))  # fmt: skip
         self.fallible += [f"{name}/drive[0]", f"{name}/arm[0]"]
         return name
+
+    def drive_group(self) -> Json:
+        """Return drives and arms of a library, now and then of another generation or reserved for reads or writes."""
+        return {"drives": self.draws.randint(1, 4), "arms": self.one(1, 2)} | self.maybe(
+            0.15,
+            device=lambda: self.one("ibm-lto-8", "ibm-lto-9"),
+            rate=self.rate,
+            silos=lambda: 2,
+            **{self.one("for_reads", "for_writes"): lambda: 1},
+        )
+
+    def front(self) -> str:
+        """Return the servers before a pool, and clients that differ, stand still, fail and keep one block in flight."""
+        front: Json = {"type": "front"} | self.maybe(
+            per_user=lambda: 2,
+            per_host=lambda: 3,
+            ports=lambda: [{"number": 3}],
+            queue=lambda: self.one("head_blocks", "joint"),
+            put_latency=self.time,
+            get_latency=self.time,
+            client_rate=lambda: self.rate(1),
+            stalls=lambda: {"share": self.one("5 %", "100 %"), "time": self.law(self.number(10, 10_000))},
+            failures=lambda: (
+                {"share": self.one("5 %", "50 %", "100 %")}
+                | self.maybe(retry_after=self.time, attempts=lambda: self.one(1, 3, 1000))
+            ),
+            block_in_flight=lambda: self.one("1 B", "64 KiB", "1 GB"),
+        )
+        if self.chance(0.3):
+            front["between_hosts"] = {"latency": self.number(0.1, 10)} | (
+                {"rate": self.number(0.1, 10)} if "client_rate" in front else {}
+            )
+        return self.add("front", front)
 
     def archive(self) -> str:
         chains = self.draws.randint(1, 3)
@@ -410,9 +462,7 @@ class Systems:
             0.7,
             library=self.library,
             network=lambda: self.add("n", {"type": "network", "rate": self.rate()}),
-            front=lambda: self.add("front", {"type": "front"} | self.maybe(
-                per_user=lambda: 2, per_host=lambda: 3, ports=lambda: [{"number": 3}], get_latency=self.time
-            )),
+            front=self.front,
         )  # fmt: skip
         self.fallible.append(f"{fields['pool']}/volume[0]")
         if "library" in fields:

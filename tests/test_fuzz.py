@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 import fuzz
 import headrace
 import systems
@@ -19,6 +21,13 @@ def test_random_systems_keep_the_laws(tmp_path: Path) -> None:
     valid = [tried for tried in found if tried.number % 5 != 4]
     assert sum(tried.ended != "refused" for tried in valid) > 0.7 * len(valid), "most systems can be run"
     assert {"done", "time_up"} <= {tried.ended for tried in valid}
+
+
+@pytest.mark.parametrize(("what", "count"), {"documents": 100, "traces": 70, "kills": 1}.items())
+def test_what_is_damaged_or_killed_is_refused_or_kept(what: str, count: int, tmp_path: Path) -> None:
+    found = list(fuzz.fuzz(0, count, tmp_path, what=what))
+    assert [tried for tried in found if tried.wrong] == []
+    assert len(found) == count
 
 
 def test_a_number_is_a_document() -> None:

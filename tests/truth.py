@@ -8,8 +8,10 @@ misses it, as far as intervals tell.
 """
 
 import argparse
+import contextlib
 import json
 import re
+import signal
 from collections import Counter
 from multiprocessing import Pool
 from pathlib import Path
@@ -291,16 +293,18 @@ FOLDER = Path("target/truth")
 
 
 def main() -> None:
-    """Judge systems until `count` of them have an answer, and print how many are right."""
+    """Judge systems until `count` of them have an answer, or Ctrl-C, and print how many are right."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("mode", choices=MODES)
     options.add_argument("--seed", type=int, default=0, help="number of the first document")
     options.add_argument("--count", type=int, default=200, help="number of answers")
+    options.add_argument("--processes", type=int, default=2)
     asked = options.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
     systems.write_files(FOLDER)
     counts: Counter[tuple[str, bool]] = Counter()
-    with Pool(2) as pool:
+    ignores = (signal.SIGINT, signal.SIG_IGN)
+    with contextlib.suppress(KeyboardInterrupt), Pool(asked.processes, signal.signal, ignores) as pool:
         judged = pool.imap(MODES[asked.mode], range(asked.seed, asked.seed + 100 * asked.count))
         for number, verdict in enumerate(judged, asked.seed):
             if verdict is None:
