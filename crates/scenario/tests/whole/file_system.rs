@@ -60,7 +60,7 @@ fn a_page_on_its_way_is_waited_for() {
     let text = "system:
   volume: {type: station, service: 10 ms, servers: 8}
   fs: {type: file_system, of: volume, memory: 1 GB, read_ahead: 0 B}
-workload: {readers: {to: fs, size: 4 KiB, footprint: 4 KiB, arrivals: {closed: {depth: 8}}}}
+workload: {readers: {to: fs, size: 4 KiB, footprint: 4 KiB, arrivals: {closed: {depth: 8, think: 1 s}}}}
 run: {requests: 8, warm_up: none}
 ";
     let found = simulate(text, "fs.yaml", &[], &Options::default(), &Progress::default());
