@@ -125,7 +125,7 @@ impl Prepared {
         progress: &Progress,
     ) -> Result<solve::Solved, Problems> {
         let plan = self.plan(progress)?;
-        let solved = solve::solve(plan, range, |own| results::formula_error(plan, own, progress));
+        let solved = solve::solve(plan, range, progress, |own| results::formula_error(plan, own, progress));
         solved.map_err(|problems| Problems::of(&self.tree, problems))
     }
 

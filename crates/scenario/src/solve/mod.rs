@@ -19,6 +19,7 @@ use serde::Serialize;
 
 use crate::document::{Path, Problem};
 use crate::plan::Plan;
+use crate::progress::Progress;
 use crate::theory::NetworkTheory;
 
 use network::QueueNetwork;
@@ -154,6 +155,7 @@ impl Between {
 pub fn solve(
     plan: &Plan,
     range: Option<(f64, f64)>,
+    progress: &Progress,
     measure: impl FnOnce(&SolvedPoint) -> Option<FormulaError>,
 ) -> Result<Solved, Vec<Problem>> {
     let network = QueueNetwork::of(plan)?;
