@@ -118,6 +118,8 @@ class Systems:
     def ssd(self) -> Json:
         device: Json = copy.deepcopy(SMALL_SSD)
         device["buffer"] |= self.maybe(0.5, power_loss_protection=lambda: False)
+        device["flash"] |= self.maybe(independent_reads=lambda: True)
+        device |= self.maybe(command=lambda: self.one("1 us", "0.1 ms"))
         some = self.maybe(written=lambda: self.one("0 %", "50 %", "100 %"), overwritten=lambda: self.one(0.5, 1))
         return {"type": "ssd", "device": device} | some | self.maybe(read_command=self.time)
 
