@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BetweenHosts", "BitmapSpec", "BoundedParetoSpec", "Branch", "BufferNumbers", "ByHeat", "ByteColumn", "BytesLimit", "CacheSpec", "Cells", "CheckpointSpec", "Cleaning", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CsvColumns", "DebtSpec", "DeclusteredSpec", "DestageSpec", "DiskField", "DiskNumbers", "Domain", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "EmpiricalSpec", "Engine", "ErasureSpec", "Excess", "FailsSpec", "Failures", "FaultSpec", "Fetch", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "FlushSpec", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "HyperexponentialSpec", "Interface", "InterfaceSpec", "Interpolation", "LayoutSpec", "Level", "Level0Spec", "Limits", "Linked", "LoadTime", "Locate", "LognormalSpec", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "MountRule", "MoveTime", "OpSpec", "OperationsLimit", "Order", "Paths", "PatternSpec", "Placement", "Placement2", "Placement3", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "RateFrom", "ReadAhead", "ReadFrom", "ReadReplica", "RebuildSpec", "Recall", "ReconnectedWrite", "RecoverySpec", "Region", "ReplacementSpec", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScsiPreset", "SeekTimes", "Serpentine", "Share", "ShareNumbers", "SizeSpec", "SlipsSkew", "SmallWrites", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Spares", "SsdField", "SsdNumbers", "Stalls", "StepSpec", "StorageModule", "StreamSpec", "Streaming", "StripeAccess", "SuspendNumbers", "TapeDriveField", "TapeDriveNumbers", "Target", "TimeColumn", "TimeShare", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "TraceFormat", "TrackOrder", "Travel", "Unseen", "VariedDevice", "VaryingSpec", "Via", "VolumeField", "VolumeNumbers", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
+__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BetweenHosts", "BitmapSpec", "BoundedParetoSpec", "Branch", "BufferNumbers", "ByHeat", "ByteColumn", "BytesLimit", "CacheSpec", "Cells", "CheckpointSpec", "Cleaning", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CsvColumns", "DebtSpec", "DeclusteredSpec", "DestageSpec", "DiskField", "DiskNumbers", "Domain", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "EmpiricalSpec", "Engine", "ErasureSpec", "Excess", "FailsSpec", "Failures", "FaultSpec", "Fetch", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "FlushSpec", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "HyperexponentialSpec", "Interface", "InterfaceSpec", "Interpolation", "LayoutSpec", "Level", "Level0Spec", "Limits", "Linked", "LoadTime", "Locate", "LognormalSpec", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "MountRule", "MoveTime", "OpSpec", "OperationsLimit", "Order", "Paths", "PatternSpec", "Placement", "Placement2", "Placement3", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "RateFrom", "ReadAhead", "ReadFrom", "ReadReplica", "RebuildSpec", "Recall", "ReconnectedWrite", "RecoverySpec", "Region", "ReplacementSpec", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScsiPreset", "SeekTimes", "Serpentine", "Share", "ShareNumbers", "SizeSpec", "SlipsSkew", "SmallWrites", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Sourced9", "Spares", "SsdField", "SsdNumbers", "Stalls", "StepSpec", "StorageModule", "StreamSpec", "Streaming", "StripeAccess", "SuspendNumbers", "TapeDriveField", "TapeDriveNumbers", "Target", "TimeColumn", "TimeShare", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "Told9", "TraceFormat", "TrackOrder", "Travel", "Unseen", "VariedDevice", "VaryingSpec", "Via", "VolumeField", "VolumeNumbers", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, its load, and the length of the simulation."""
@@ -64,13 +64,13 @@ class ComponentSpecSsd(TypedDict):
     interface: NotRequired[Interface | None]
     """The port it is plugged into. Drive and port run at the slower of their rates. Default: the drive's own interface."""
     read_command: NotRequired[str]
-    """Time that a read occupies the port in addition to its data transfer: the overhead of the adapter or controller."""
+    """Time that a read occupies the port in addition to its frames: the overhead of the adapter or controller."""
     write_command: NotRequired[str]
-    """Time that each write takes the port besides its data."""
+    """Time that each write takes the port besides its frames."""
     written: NotRequired[str | float]
     """Share of the addresses, from 0 on, that holds sequentially written data at the start of the run. Reads of unwritten addresses do not access flash."""
     overwritten: NotRequired[float]
-    """Number of times that random writes have overwritten the capacity before the run, in no simulated time. Random writes reach steady state after 2 to 5 passes; drives with less over-provisioning need more. A pass takes 0.2 s to 0.3 s of real time per GB of capacity."""
+    """Number of times that random writes have overwritten the capacity before the run, in no simulated time. Random writes reach steady state after 2 to 5 passes; drives with less over-provisioning need more. All data lies scattered then, also what they did not hit."""
 
 class ComponentSpecFileSystem(TypedDict):
     """A file system on a volume, with its page cache."""
@@ -1135,6 +1135,8 @@ class SsdNumbers(TypedDict):
     """Fastest interface that it supports."""
     queue_depth: NotRequired[Sourced2 | None]
     """Maximum number of commands in the drive; the rest wait in the host. Default: 32 for SATA (native command queueing), 64 Ki for NVMe."""
+    command: NotRequired[Sourced5 | None]
+    """Time for which its controller is busy with a command: it begins one after another, so the inverse is the most commands a second. Default: no limit of its own."""
     read_latency: Sourced5
     """Latency that its controller and firmware add to a read, excluding flash and interface. It delays no other command."""
     write_latency: Sourced5
@@ -1173,6 +1175,8 @@ class FlashNumbers(TypedDict):
     """Page size."""
     planes: Sourced2
     """Number of planes of a die. Pages that follow each other, one on each plane, are programmed together, and read together for one request."""
+    independent_reads: NotRequired[Sourced9 | None]
+    """If true, each plane reads for itself, whatever the other planes of its die read (independent plane reads). Programs and erasures take the whole die. Default: a die reads for one request at a time."""
     block_pages: Sourced2
     """Pages per block of one plane: the unit of erasure."""
     read: Sourced5
@@ -1195,6 +1199,19 @@ class Told8(TypedDict):
     """A value with its source."""
 
     value: str | float
+    """The value."""
+    source: NotRequired[str | None]
+    """Publication of the value."""
+    estimate: NotRequired[str | None]
+    """How the value was estimated, if no source gives it."""
+
+Sourced9: TypeAlias = "bool | Told9"
+"""A value and its source."""
+
+class Told9(TypedDict):
+    """A value with its source."""
+
+    value: bool
     """The value."""
     source: NotRequired[str | None]
     """Publication of the value."""
@@ -1455,7 +1472,7 @@ class RecoverySpec(TypedDict):
     objects_per_group: NotRequired[int]
     """Number of objects of a group that recover at a time (`osd_recovery_max_active`, that of hard disks)."""
 
-Preset: TypeAlias = "Literal['fc_1g'] | Literal['fc_2g'] | Literal['fc_4g'] | Literal['fc_8g'] | Literal['fc_16g'] | Literal['fc_32g'] | Literal['ethernet_1g'] | Literal['ethernet_10g'] | Literal['ethernet_25g'] | Literal['ethernet_40g'] | Literal['ethernet_100g'] | Literal['infiniband_sdr_1x'] | Literal['infiniband_sdr'] | Literal['infiniband_ddr'] | Literal['infiniband_qdr'] | Literal['infiniband_fdr'] | Literal['infiniband_edr']"
+Preset: TypeAlias = "Literal['fc_1g'] | Literal['fc_2g'] | Literal['fc_4g'] | Literal['fc_8g'] | Literal['fc_16g'] | Literal['fc_32g'] | Literal['ethernet_1g'] | Literal['ethernet_10g'] | Literal['ethernet_25g'] | Literal['ethernet_40g'] | Literal['ethernet_100g'] | Literal['ethernet_200g'] | Literal['ethernet_400g'] | Literal['infiniband_sdr_1x'] | Literal['infiniband_sdr'] | Literal['infiniband_ddr'] | Literal['infiniband_qdr'] | Literal['infiniband_fdr'] | Literal['infiniband_edr'] | Literal['infiniband_hdr'] | Literal['infiniband_ndr']"
 """A type of wire: its rate after line coding, and its frames."""
 
 FrameSpec: TypeAlias = "Protocol | Frame"

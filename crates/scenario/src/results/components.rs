@@ -325,9 +325,11 @@ fn sends_in_turn(plan: &Plan, id: NodeId) -> bool {
 }
 
 /// The headroom by theory of a drive that destages while it is idle: with more load it writes more in one go, so its utilisation says
-/// little. None for any other component.
+/// little. None for any other component, and where it does work that formulas leave out, such as garbage collection.
 fn destaging_headroom(plan: &Plan, busiest: &ComponentResults) -> Option<f64> {
-    busiest.utilisation_by_cause.get(Cause::Destage.name())?;
+    let causes = &busiest.utilisation_by_cause;
+    let known = |name: &&str| [Cause::Host.name(), Cause::Destage.name()].contains(name);
+    (causes.contains_key(Cause::Destage.name()) && causes.keys().all(|name| known(name))).then_some(())?;
     solve::multiple(plan).filter(|(component, _)| *component == busiest.group).map(|(_, times)| times)
 }
 
@@ -340,7 +342,8 @@ fn clients(plan: &Plan, id: NodeId) -> Option<u64> {
 fn not_proportional(plan: &Plan, id: NodeId) -> Option<NodeId> {
     let loads: Vec<(NodeId, Load)> =
         reaching(plan, id).map(|(_, stream)| (stream.target, stream.load())).collect();
-    if loads.iter().any(|(_, load)| !plan.graph.view(id).scales(load)) {
+    let at_it: Vec<Load> = loads.iter().map(|(_, load)| load.clone()).collect();
+    if at_it.iter().chain(&Load::together(&at_it)).any(|load| !plan.graph.view(id).scales(load)) {
         return Some(id);
     }
     let varies = |(target, load): &(NodeId, Load)| {

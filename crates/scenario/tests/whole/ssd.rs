@@ -248,3 +248,21 @@ fn headroom_of_mixed_requests_is_an_estimate() {
     };
     assert!(!estimate("read") && estimate("{reads: 70 %}"));
 }
+
+/// Reads of one stream wait for programs and garbage collection that another's writes cause: what the drive is busy with does not grow in
+/// proportion to the load, and formulas leave garbage collection out. So its headroom is an estimate, and no more than it is idle.
+#[test]
+fn headroom_beside_garbage_collection_is_an_estimate() {
+    let text = format!(
+        "system: {{drive: {{type: ssd, {}}}}}\nworkload:\n  readers: {{to: drive, arrivals: {{poisson: 20000 /s}}}}\n  \
+         writers: {{to: drive, arrivals: {{poisson: 20000 /s}}, op: write}}\nrun: {{requests: 100000}}\n",
+        slice("14.5 %", "overwritten: 2")
+    );
+    let found = simulate(&text, "ssd.yaml", &[], &Options::default(), &Progress::default());
+    let results = found.unwrap_or_else(|problems| panic!("{}", problems.rendered())).results;
+    let (bottleneck, drive) = (results.bottleneck.unwrap(), &results.components[0]);
+    assert!(drive.utilisation_by_cause["garbage_collection"] > 0.0);
+    assert!(bottleneck.estimate);
+    let times = bottleneck.saturates_at.unwrap();
+    assert!((times * bottleneck.utilisation - 1.0).abs() < 1e-9, "{times} {}", bottleneck.utilisation);
+}

@@ -111,6 +111,24 @@ pub struct Sessions {
 }
 
 impl Load {
+    /// Returns the requests of several streams at one component, as one load; `None` without any.
+    pub fn together(loads: &[Self]) -> Option<Self> {
+        let (first, share) = (loads.first()?, 1.0 / loads.len() as f64);
+        let kinds = loads.iter().flat_map(|load| &load.kinds).map(|(p, op, bytes)| (p * share, *op, *bytes));
+        Some(Self {
+            kinds: kinds.collect(),
+            sizes: loads
+                .iter()
+                .fold(first.sizes, |(least, most), load| (least.min(load.sizes.0), most.max(load.sizes.1))),
+            uniform: loads.iter().all(|load| load.uniform),
+            durable: loads.iter().any(|load| load.durable),
+            traced: loads.iter().any(|load| load.traced),
+            alone: loads.len() == 1 && first.alone,
+            clients: loads.iter().map(|load| load.clients).sum(),
+            ..first.clone()
+        })
+    }
+
     /// The data that goes along in one phase of its requests: the requests', or none of their bytes.
     #[must_use]
     pub fn data(&self, phase: Phase) -> Self {
