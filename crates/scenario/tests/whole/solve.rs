@@ -485,7 +485,8 @@ system:
     device:
       like: micron-7450-pro-1920gb
       read_latency: 1 ns
-      flash: {dies: 32, channel_rate: 1 PB/s}
+      command: 0 ns
+      flash: {dies: 32, independent_reads: false, channel_rate: 1 PB/s}
 workload: {host: {to: drive, arrivals: {closed: {depth: 84}}, size: 4 KiB}}
 ";
     let solved = solved(text, Some((1.0, 84.0)));

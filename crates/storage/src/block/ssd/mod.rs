@@ -107,7 +107,7 @@ impl Plan for SsdPlan {
         let (sim, numbers) = (context.shared.sim, &self.numbers);
         let (tags, geometry) = (u64::from(numbers.tags()), numbers.geometry());
         let pages = numbers.buffer.size.get().0 / PAGE;
-        let (ports, commands) = uses.split_at(uses.len() - usize::from(numbers.command.is_some()));
+        let (ports, commands) = uses.split_at(uses.len() - usize::from(numbers.command_time().is_some()));
         Ssd {
             context,
             sim,

@@ -36,7 +36,7 @@ impl SsdPlan {
     fn ports(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
         let mut ports: Vec<View> = view.uses().collect();
         let mut demands = Vec::new();
-        if self.numbers.command.is_some() {
+        if self.numbers.command_time().is_some() {
             let commands = load.kinds.iter().map(|(p, op, _)| (*p, *op, 0)).collect();
             demands = ports[ports.len() - 1].demands(&Load { kinds: commands, ..load.clone() })?;
             ports.pop();

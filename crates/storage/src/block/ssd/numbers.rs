@@ -141,10 +141,15 @@ impl SsdNumbers {
         self.queue_depth.as_ref().map_or_else(|| self.interface.get().tags(), Sourced::get)
     }
 
+    /// The time for which its controller is busy with a command, where that limits it.
+    pub fn command_time(&self) -> Option<Nanos> {
+        self.command.as_ref().map(Sourced::get).filter(|time| *time > Nanos::ZERO)
+    }
+
     /// Returns the service time of a request to an idle drive, for data on one page of flash.
     pub fn alone(&self, op: Op, bytes: u64) -> Nanos {
         let interface = self.interface.get();
-        let command = self.command.as_ref().map_or(Nanos::ZERO, Sourced::get);
+        let command = self.command_time().unwrap_or_default();
         let port = interface.time_for(bytes) + interface.command(op) + command;
         match op {
             Op::Read => {

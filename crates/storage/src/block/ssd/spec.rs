@@ -80,8 +80,7 @@ impl Spec for SsdSpec {
             Duplex::Full => DIRECTIONS.map(|name| part(name, &port)).to_vec(),
         };
         // No data goes through the controller's part for commands: of its wire only the times of commands are used.
-        let command =
-            numbers.command.as_ref().map(|command| PortPlan { commands: [command.get(); 2], ..port });
+        let command = numbers.command_time().map(|time| PortPlan { commands: [time; 2], ..port });
         uses.extend(command.map(|plan| part("commands", &plan)));
         let capacity = numbers.capacity.get();
         at.uses(uses);
