@@ -45,7 +45,7 @@ use streams::cdf;
 /// A server this busy may as well be asked for several times what it can do.
 pub(crate) const SATURATED: f64 = 0.995;
 
-/// In sentences, more streams than these are told together.
+/// More streams than this are one sentence.
 const MOST_STREAMS: usize = 20;
 
 /// Results of a run.
