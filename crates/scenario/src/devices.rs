@@ -43,6 +43,9 @@ static KINDS: [DeviceKind; 4] = [
     DeviceKind::of::<TapeDriveNumbers>(),
 ];
 
+/// The parameters of a device, or errors in its file; `None` where there is no such device.
+pub type Read = Option<Result<Box<dyn AnyNumbers>, Problems>>;
+
 /// A kind of device.
 pub struct DeviceKind {
     /// The `type` of the component that such devices are for.
@@ -50,7 +53,7 @@ pub struct DeviceKind {
     /// The device, in messages.
     pub name: &'static str,
     fields: &'static [&'static str],
-    read: fn(&str, &Path) -> Option<Result<Box<dyn AnyNumbers>, Problems>>,
+    read: fn(&str, &Path) -> Read,
 }
 
 impl DeviceKind {
@@ -113,7 +116,7 @@ pub fn kind(name: &str, beside: &Path) -> Option<&'static DeviceKind> {
 ///
 /// # Errors
 /// Errors in its file.
-pub fn numbers(name: &str, beside: &Path) -> Option<Result<Box<dyn AnyNumbers>, Problems>> {
+pub fn numbers(name: &str, beside: &Path) -> Read {
     (kind(name, beside).unwrap_or(&KINDS[0]).read)(name, beside)
 }
 
@@ -121,11 +124,7 @@ pub fn numbers(name: &str, beside: &Path) -> Option<Result<Box<dyn AnyNumbers>, 
 ///
 /// # Errors
 /// Errors in its file, also that it has other parameters.
-pub fn numbers_for(
-    component: &str,
-    name: &str,
-    beside: &Path,
-) -> Option<Result<Box<dyn AnyNumbers>, Problems>> {
+pub fn numbers_for(component: &str, name: &str, beside: &Path) -> Read {
     (DeviceKind::for_component(component)?.read)(name, beside)
 }
 

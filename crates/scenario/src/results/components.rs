@@ -329,7 +329,7 @@ fn sends_in_turn(plan: &Plan, id: NodeId) -> bool {
 fn destaging_headroom(plan: &Plan, busiest: &ComponentResults) -> Option<f64> {
     let causes = &busiest.utilisation_by_cause;
     let known = |name: &&str| [Cause::Host.name(), Cause::Destage.name()].contains(name);
-    (causes.contains_key(Cause::Destage.name()) && causes.keys().all(|name| known(name))).then_some(())?;
+    (causes.contains_key(Cause::Destage.name()) && causes.keys().all(known)).then_some(())?;
     solve::multiple(plan).filter(|(component, _)| *component == busiest.group).map(|(_, times)| times)
 }
 

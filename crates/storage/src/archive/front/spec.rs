@@ -182,7 +182,7 @@ impl Spec for FrontSpec {
                 Some("leave it out for no limit"),
             );
         }
-        Some(self.with_times(at)?)
+        self.with_times(at)
     }
 }
 
