@@ -1,4 +1,4 @@
-//! A share: the way by which one of those who ask comes to [`Shares`](crate::block::shares::Shares) of a component.
+//! A share: the way by which one of those who ask comes to [`Shares`] of a component.
 
 use headrace_units::{Nanos, PerSecond};
 use headrace_work::{Block, Breakdown, Request};

@@ -190,7 +190,7 @@ impl<'m> NodeContext<'m> {
         Self { shared, id, path, health, uses, received, answered, touched }
     }
 
-    /// Returns the edges to the nodes that it [uses](crate::Lowering::uses), in that order.
+    /// Returns the edges to the nodes that it [uses](crate::core::graph::Lowering::uses), in that order.
     pub fn uses(&self) -> &[Edge<'m>] {
         self.uses.get().map_or(&[], |edges| &**edges)
     }
