@@ -70,11 +70,14 @@ def journalled(store: Path) -> None:
     (store / "records.parquet").unlink()
 
 
+FLIPS = 50
+
+
 @pytest.mark.parametrize("what", ["records.parquet", "manifest.json", "journal/host-1-a.jsonl"])
 def test_no_flipped_bit_changes_an_answer(kept: Path, tmp_path: Path, what: str) -> None:
     luck, whole = random.Random(7), Table.stored(kept).frame.to_dicts()
     refused = unharmed = 0
-    for number in range(150):
+    for number in range(FLIPS):
         store = Path(shutil.copytree(kept, tmp_path / str(number)))
         if what.startswith("journal"):
             journalled(store)
@@ -87,8 +90,8 @@ def test_no_flipped_bit_changes_an_answer(kept: Path, tmp_path: Path, what: str)
             # The last line of a journal without its end is one that was just being written.
             assert found == whole or (what.startswith("journal") and sum(row["replications"] for row in found) == 5)
             unharmed += 1
-    assert refused + unharmed == 150
-    assert refused > 130
+    assert refused + unharmed == FLIPS
+    assert refused > 0.86 * FLIPS
 
 
 @pytest.mark.parametrize(

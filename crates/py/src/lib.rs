@@ -160,7 +160,7 @@ mod _core {
         numbers.transpose().map_err(|problems| refused(&problems))
     }
 
-    /// The type of component that a device is for; `None` where its file does not tell, or there is no such device.
+    /// The type of component that a device is for; `None` where its file has no field of any, or there is no such device.
     #[pyfunction]
     fn device_kind(name: &str, beside: &str) -> Option<&'static str> {
         devices::kind(name, Path::new(beside)).map(|kind| kind.component)

@@ -20,7 +20,7 @@ RULES = ("reserves_commands", "starts_with_all", "reports_large_late", "keeps_st
 
 # A measurement writes or reads 15 files of 2 GB (section 3).
 FILES = 15
-# Half of a run is measured: with so many stripes in all, one more or less is 0.3 %.
+# Half of a run is measured: with this number of stripes in all, one more or less is 0.3 %.
 STRIPES = 700
 
 
