@@ -170,7 +170,7 @@ class Questions(systems.Systems):
         return asked
 
     def users(self, system: Json, rate: float, **more: Any) -> Json:
-        """Return a document with one stream that comes at this rate, in requests a second."""
+        """Return a document with one stream of this many requests per second."""
         stream = {"to": "a", "arrivals": {"poisson": f"{rate:.4g} /s"}} | more
         return system | {"workload": {"users": stream}, "run": {"requests": 20_000}}
 

@@ -146,9 +146,8 @@ mod _core {
     /// Returns the description of a device, as JSON; `None` if there is no such device.
     #[pyfunction]
     fn device(name: &str, beside: &str) -> PyResult<Option<String>> {
-        let device = devices::device_shown(name, Path::new(beside))
-            .transpose()
-            .map_err(|problems| refused(&problems))?;
+        let device =
+            devices::shown(name, Path::new(beside)).transpose().map_err(|problems| refused(&problems))?;
         Ok(device.map(|device| json(&device)))
     }
 

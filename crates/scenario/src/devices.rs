@@ -44,7 +44,7 @@ static KINDS: [DeviceKind; 4] = [
 ];
 
 /// The parameters of a device, or errors in its file; `None` where there is no such device.
-pub type Read = Option<Result<Box<dyn AnyNumbers>, Problems>>;
+pub type DeviceRead = Option<Result<Box<dyn AnyNumbers>, Problems>>;
 
 /// A kind of device.
 pub struct DeviceKind {
@@ -53,7 +53,7 @@ pub struct DeviceKind {
     /// The device, in messages.
     pub name: &'static str,
     fields: &'static [&'static str],
-    read: fn(&str, &Path) -> Read,
+    read: fn(&str, &Path) -> DeviceRead,
 }
 
 impl DeviceKind {
@@ -116,7 +116,7 @@ pub fn kind(name: &str, beside: &Path) -> Option<&'static DeviceKind> {
 ///
 /// # Errors
 /// Errors in its file.
-pub fn numbers(name: &str, beside: &Path) -> Read {
+pub fn numbers(name: &str, beside: &Path) -> DeviceRead {
     (kind(name, beside).unwrap_or(&KINDS[0]).read)(name, beside)
 }
 
@@ -124,7 +124,7 @@ pub fn numbers(name: &str, beside: &Path) -> Read {
 ///
 /// # Errors
 /// Errors in its file, also that it has other parameters.
-pub fn numbers_for(component: &str, name: &str, beside: &Path) -> Read {
+pub fn numbers_for(component: &str, name: &str, beside: &Path) -> DeviceRead {
     (DeviceKind::for_component(component)?.read)(name, beside)
 }
 
@@ -132,7 +132,7 @@ pub fn numbers_for(component: &str, name: &str, beside: &Path) -> Read {
 ///
 /// # Errors
 /// Errors in its file.
-pub fn device_shown(name: &str, beside: &Path) -> Option<Result<Device, Problems>> {
+pub fn shown(name: &str, beside: &Path) -> Option<Result<Device, Problems>> {
     Some(numbers(name, beside)?.and_then(|numbers| numbers.described(name)))
 }
 
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn every_number_has_an_origin_and_makes_sense() {
         for name in names() {
-            let device = device_shown(name, Path::new("")).unwrap().unwrap();
+            let device = shown(name, Path::new("")).unwrap().unwrap();
             for Number { field, origin, .. } in device.numbers {
                 assert_ne!(origin, "not told", "{name}: {field} has neither source nor estimate");
             }
