@@ -33,11 +33,13 @@ endif
 demo: $(VENV)/built
 	$(BIN)/headrace run examples/raid0-split-merge.yaml
 
-# A private environment: nothing of the machine's own Python is touched. pip refuses files whose hashes are not in the
-# lock file; source packages are left out, since building one would run tools that have no hash.
+# A private environment: nothing of the machine's own Python is touched. pip installs uv, and uv the rest in a fraction of the
+# time. Both refuse files whose hashes are not in the lock file; source packages are left out, since building one would run
+# tools that have no hash.
 $(VENV)/tools: packaging/dev.lock
-	$(STEP) "Python environment" sh -c '$(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --quiet --no-compile \
-	  --require-hashes --only-binary :all: --requirement packaging/dev.lock'
+	$(STEP) "Python environment" sh -c '$(PYTHON) -m venv $(VENV) && sed -n "/^uv==/,/[^\\]\$$/p" $< >$(VENV)/uv.txt && \
+	  $(BIN)/python -m pip install --quiet --no-compile --require-hashes --only-binary :all: --requirement $(VENV)/uv.txt && \
+	  $(BIN)/uv pip install --quiet --require-hashes --no-build --python $(BIN)/python --requirement $<'
 	@touch $@
 
 # The extension as users have it.

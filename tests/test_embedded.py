@@ -249,9 +249,3 @@ def test_a_program_in_c_gets_the_answers_of_a_run(ran: polars.DataFrame, library
     assert {how for *_, how in rows} == {"ok"}
     wrong = replay("volumes")
     assert (wrong.returncode, "there is no target of requests `volumes`" in wrong.stderr) == (1, True)
-
-
-def test_the_header_is_made_from_the_crate() -> None:
-    make = ["cargo", "run", "--quiet", "-p", "headrace-c", "--example", "header"]
-    made = subprocess.run(make, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert made == (ROOT / "crates/c/include/headrace.h").read_text()

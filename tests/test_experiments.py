@@ -295,7 +295,8 @@ def test_a_range_that_ends_beyond_all_numbers_is_refused(headrace: Run, clerk: P
     assert said in refused(headrace("sweep", clerk, "--vary", f"run.seed=1..{'1' * digits}/3"))
 
 
-def test_a_cluster_that_is_not_there_is_said(headrace: Run, clerk: Path) -> None:
+def test_a_cluster_that_is_not_there_is_said(headrace: Run, clerk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "1s")
     ran = headrace("sweep", clerk, "--vary", f"{RATE}=1 /s", "--engine", "dask")
     assert ran.returncode == 2
     assert "name its address" in ran.stderr

@@ -105,7 +105,7 @@ def test_training_on_one_drive_is_judged_where_there_is_data(
     assert without["verdict"] == "not testable"
     monkeypatch.setenv("HEADRACE_DATA", str(measured_data))
     claims = json.loads(headrace("study", "run", "mlperf-storage", "--small", "--json").stdout)["claims"]
-    assert len(claims) == 16 + 6 + 11
+    assert len(claims) == 16 + 7
     assert {claim["verdict"] for claim in claims if claim["calibrated"]} == {"holds"}
 
 

@@ -18,7 +18,16 @@ def test_the_wheel_runs_without_rust_and_without_the_checkout(tmp_path: Path) ->
     environment = tmp_path / "environment"
     subprocess.run([sys.executable, "-m", "venv", environment], check=True)
     programs = environment / "bin"
-    subprocess.run([programs / "pip", "install", "--quiet", "--no-compile", wheel], check=True, capture_output=True)
+    install = [
+        Path(sys.executable).with_name("uv"),
+        "pip",
+        "install",
+        "--quiet",
+        "--python",
+        programs / "python",
+        wheel,
+    ]
+    subprocess.run(install, check=True, capture_output=True)
     (tmp_path / "clerk.yaml").write_text(
         "system: {clerk: {type: station, service: {exponential: 8 ms}}}\n"
         "workload: {customers: {to: clerk, arrivals: {poisson: 100 /s}}}\n"

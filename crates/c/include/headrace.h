@@ -1,4 +1,4 @@
-/* Made from crates/c/src/lib.rs by `cargo run -p headrace-c --example header`. */
+/* Made from crates/c/src/lib.rs by its test. */
 
 #ifndef HEADRACE_H
 #define HEADRACE_H

@@ -5,7 +5,7 @@
 //! what it was in this bit and lower ones only, so every other event stays in the right bucket, and the bucket of any
 //! event can be computed at any time.
 
-use crate::queue::TaskId;
+use crate::tasks::TaskId;
 
 /// A wake at a time to come.
 #[derive(Clone, Copy, Debug)]

@@ -6,9 +6,9 @@ use std::task::{Context, Poll};
 
 use headrace_units::Nanos;
 
-use crate::queue::TaskId;
 use crate::sim::Sim;
 use crate::tasks::NOBODY;
+use crate::tasks::TaskId;
 
 impl<'m> Sim<'m> {
     /// Waits for `span`.

@@ -2,8 +2,7 @@
 
 use std::task::Poll;
 
-use crate::queue::TaskId;
-use crate::tasks::NOBODY;
+use crate::tasks::{NOBODY, TaskId};
 
 /// The number of no join: nobody waits for the job.
 pub(crate) const NO_JOIN: u32 = u32::MAX;

@@ -11,9 +11,9 @@ use headrace_stats::Tally;
 use headrace_units::Nanos;
 use smallvec::SmallVec;
 
-use crate::queue::TaskId;
 use crate::signal::Waits;
 use crate::sim::Sim;
+use crate::tasks::TaskId;
 
 /// Locks on ranges of numbers. Ranges that overlap are held one after another, first come, first served; a range waits only for
 /// those that came before it, so nobody can wait in a circle.

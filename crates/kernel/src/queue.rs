@@ -12,10 +12,7 @@
 use headrace_units::Nanos;
 
 use crate::buckets::{EventBuckets, Wake};
-
-/// Names a wake: the process to be polled, and which of its wakes this is. Those of a process that has ended are known
-/// from those of the process that has its place now.
-pub type TaskId = u64;
+use crate::tasks::TaskId;
 
 /// A monotone priority queue of wakes, ordered by (time, order of arrival).
 #[derive(Debug)]

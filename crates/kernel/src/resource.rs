@@ -11,8 +11,8 @@ use headrace_stats::{Gauge, Tally};
 use headrace_units::Nanos;
 
 use crate::discipline::{Discipline, Fcfs};
-use crate::queue::TaskId;
 use crate::sim::Sim;
+use crate::tasks::TaskId;
 
 /// Servers that are held one at a time, with a queue before them.
 ///

@@ -12,8 +12,8 @@ use std::task::{Context, Poll};
 use headrace_units::Nanos;
 
 use crate::discipline::{Discipline, Fcfs};
-use crate::queue::TaskId;
 use crate::resource::{GrantStage, QueuedRequest, Resource, ResourceState};
+use crate::tasks::TaskId;
 
 /// A wait for a server and a service there: see [`Resource::serve_by`]. Dropped before it is over, it leaves the queue or
 /// the server.

@@ -10,8 +10,8 @@ use std::task::{Context, Poll};
 use headrace_stats::{Gauge, Tally};
 use headrace_units::Nanos;
 
-use crate::queue::TaskId;
 use crate::sim::Sim;
+use crate::tasks::TaskId;
 
 /// Number of waiting processes, and their waiting times.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

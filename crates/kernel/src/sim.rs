@@ -3,16 +3,12 @@
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::mem::ManuallyDrop;
-use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use headrace_units::Nanos;
 
-use crate::queue::{EventQueue, TaskId};
-use crate::tasks::{NEXT_WAKE, NOBODY, Tasks};
-
-/// A process: a future that lives at most as long as the model `'m` it acts on.
-pub type Process<'m> = Pin<Box<dyn Future<Output = ()> + 'm>>;
+use crate::queue::EventQueue;
+use crate::tasks::{NEXT_WAKE, NOBODY, Process, TaskId, Tasks};
 
 /// One simulation: virtual time, the event queue, and the processes that live in it.
 ///

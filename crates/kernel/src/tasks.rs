@@ -4,8 +4,15 @@
 //! wakes; the process that has the slot next goes on counting. So a wake that is older than the process in its slot was
 //! meant for an earlier one.
 
-use crate::queue::TaskId;
-use crate::sim::Process;
+use std::future::Future;
+use std::pin::Pin;
+
+/// Names a wake: the process to be polled, and which of its wakes this is. Those of a process that has ended are known
+/// from those of the process that has its place now.
+pub type TaskId = u64;
+
+/// A process: a future that lives at most as long as the model `'m` it acts on.
+pub type Process<'m> = Pin<Box<dyn Future<Output = ()> + 'm>>;
 
 /// Number of low bits of an id that name the slot: 67 million processes at once. The wakes of one process may span 2³⁷.
 const SLOT_BITS: u32 = 26;

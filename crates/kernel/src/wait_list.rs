@@ -8,9 +8,9 @@ use std::task::{Context, Poll};
 
 use headrace_units::Nanos;
 
-use crate::queue::TaskId;
 use crate::signal::Waits;
 use crate::sim::Sim;
+use crate::tasks::TaskId;
 
 /// Processes that wait, in the order in which they came, each with a key that says what it wants. Whoever has something
 /// to give [offers](WaitList::offer) it down the list: the first whose key suits gets it.

@@ -11,9 +11,9 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use crate::join::{Joins, NO_JOIN};
-use crate::queue::TaskId;
 use crate::sim::Sim;
 use crate::tasks::NOBODY;
+use crate::tasks::TaskId;
 
 /// Processes that do jobs of one kind, each job of type `J` giving a `T`.
 ///

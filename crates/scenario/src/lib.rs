@@ -18,14 +18,13 @@
 //! ```
 
 pub mod catalog;
-mod checks;
+pub mod checks;
 pub mod devices;
 pub mod document;
 pub mod embedded;
 pub mod experiment;
 pub mod faults;
 pub mod job_files;
-pub mod objectives;
 pub mod operation;
 pub mod plan;
 mod prepared;

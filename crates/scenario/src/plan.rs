@@ -2,6 +2,7 @@
 
 mod extents;
 mod files;
+mod objectives;
 mod stream;
 mod streams;
 
@@ -15,11 +16,11 @@ use headrace_work::{EmpiricalSpec, Invalid, NodeId};
 
 use crate::document::{Path, Problem};
 use crate::faults::{self, Fault};
-use crate::objectives::{self, Objective};
 use crate::progress::Progress;
 use crate::spec::{RunSpec, ScenarioSpec, WarmUp};
 use crate::{catalog, devices};
 
+pub use objectives::Objective;
 pub use stream::StreamPlan;
 
 /// A scenario in which nothing is left to go wrong before it runs.

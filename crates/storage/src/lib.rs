@@ -7,6 +7,8 @@
 //! whether it keeps order), and what it does ([`Component`]). What a component does not say of itself is the cautious answer.
 
 mod kinds;
+#[cfg(test)]
+mod tests;
 
 pub use self::acquisition::event_work::Trigger;
 pub use self::archive::archive::{Archive, ArchivePlan};

@@ -1,6 +1,6 @@
 //! Progressive filling: all rates rise together until a link is full, whose transfers then have their rate.
 
-use super::state::TransferClass;
+use super::class::TransferClass;
 
 /// Memory that is used again from one filling to the next.
 #[derive(Default)]

@@ -3,6 +3,7 @@
 //! A transfer uses all its links at once. Rates are max-min fair: no transfer can have more unless one with no higher rate gets
 //! less. They change only when a transfer begins or ends, so those are the only events.
 
+mod class;
 mod fill;
 mod state;
 
@@ -14,13 +15,13 @@ use std::task::{Context, Poll};
 use headrace_units::{BytesPerSecond, Nanos};
 
 use crate::delay::Delay;
-use crate::queue::TaskId;
 use crate::sim::Sim;
 use crate::tasks::NOBODY;
+use crate::tasks::TaskId;
 
 use state::FluidState;
 
-pub use state::{LABELS, LinkUsage};
+pub use class::{LABELS, LinkUsage};
 
 /// A link of a [`Fluid`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

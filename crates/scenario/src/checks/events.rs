@@ -1,4 +1,4 @@
-//! No event is lost uncounted: events that came to a room of a data acquisition = gone on + lost there + held there.
+//! No event is lost uncounted: events that came to a component of a data acquisition = gone on + lost there + held there.
 
 use headrace_storage::EventBooks;
 use headrace_work::NodeId;

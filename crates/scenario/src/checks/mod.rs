@@ -9,8 +9,6 @@ mod files;
 mod legs;
 mod little;
 mod requests;
-#[cfg(test)]
-mod tests;
 
 pub use files::FileBooks;
 
@@ -43,7 +41,7 @@ impl Evidence<'_, '_> {
     }
 }
 
-/// Every law that was broken, in words.
+/// Returns every law that was broken, in words.
 pub fn broken(evidence: &Evidence) -> Vec<String> {
     [
         edges::broken,
@@ -55,7 +53,7 @@ pub fn broken(evidence: &Evidence) -> Vec<String> {
         events::broken,
     ]
     .iter()
-    .flat_map(|distribution| distribution(evidence))
+    .flat_map(|law| law(evidence))
     .chain(evidence.files.iter().cloned())
     .collect()
 }

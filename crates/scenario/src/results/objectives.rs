@@ -5,7 +5,7 @@ use headrace_units::{Fraction, Nanos};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::objectives::Objective;
+use crate::plan::Objective;
 use crate::plan::Plan;
 use crate::run::{Outcome, RunSegment};
 

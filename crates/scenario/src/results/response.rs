@@ -10,7 +10,7 @@ use crate::plan::Plan;
 use crate::run::SeriesOutcome;
 use crate::theory::SHARES;
 
-use super::streams::{LegResults, path};
+use super::legs::{LegResults, path};
 
 /// Response times.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

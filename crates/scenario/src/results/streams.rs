@@ -7,12 +7,12 @@ use headrace_work::{FileAct, Op};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::legs::{LegResults, path};
 use super::measured::{self, Measured};
 use super::response::{self, ResponseResults};
 use super::steps::{self, StepResults};
 use crate::operation::Operation;
 use crate::plan::Plan;
-use crate::record::Legs;
 use crate::run::{Outcome, SeriesOutcome, StreamOutcome};
 
 /// Number of points of a CDF.
@@ -68,19 +68,6 @@ pub struct StreamResults {
     pub measured: Option<Measured>,
 }
 
-/// One component on the path of requests.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct LegResults {
-    /// Group of components: all copies of one part.
-    pub component: String,
-    /// Mean waiting time.
-    pub waiting_ms: f64,
-    /// Mean service time.
-    pub service_ms: f64,
-    /// Mean time after service in which the next component had no room.
-    pub blocked_ms: f64,
-}
-
 /// The results of a stream.
 pub(super) fn stream(
     plan: &Plan,
@@ -134,25 +121,4 @@ pub(super) fn cdf(distribution: &Histogram) -> Vec<(f64, f64)> {
     let points = CDF_POINTS.min(distribution.count() as usize);
     let times = distribution.representatives(points);
     times.iter().enumerate().map(|(i, time)| (time.ms(), (i as f64 + 0.5) / points as f64)).collect()
-}
-
-/// Returns the mean time of `answered` requests by component, from the times of each replication.
-pub(super) fn path<'o>(
-    plan: &Plan,
-    replications: impl Iterator<Item = &'o Legs>,
-    answered: u64,
-) -> Vec<LegResults> {
-    let mut sums: BTreeMap<usize, [u128; 3]> = BTreeMap::new();
-    for (group, leg) in replications.flat_map(Legs::iter) {
-        let sum = sums.entry(group).or_default();
-        (0..3).for_each(|what| sum[what] += leg[what]);
-    }
-    let ms = |ns: u128| ns as f64 * 1e-6 / answered.max(1) as f64;
-    let legs = sums.into_iter().map(|(group, [waiting, service, blocked])| LegResults {
-        component: plan.graph.groups[group].clone(),
-        waiting_ms: ms(waiting),
-        service_ms: ms(service),
-        blocked_ms: ms(blocked),
-    });
-    legs.filter(|leg| leg.waiting_ms + leg.service_ms + leg.blocked_ms > 0.0).collect()
 }

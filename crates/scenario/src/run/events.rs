@@ -1,6 +1,6 @@
 //! Event by event: sources make requests, and each lives as a job of a worker pool until it is answered.
 
-use headrace_kernel::{Pause, WorkerPool};
+use headrace_kernel::Pause;
 use headrace_storage::{CartridgeSession, Trigger};
 use headrace_trace::{Due, FileDue, FileLog, Follows, Replay, Start};
 use headrace_units::Nanos;
@@ -8,16 +8,13 @@ use headrace_work::{Block, Breakdown, FileOp, Request, TimeSpec};
 use headrace_workload::ArrivalSpec;
 
 use super::options::End;
-use super::replication::{END_OF_TIME, Replication, Watch};
+use super::replication::{END_OF_TIME, Hosts, Replication};
 use super::steps;
+use super::watch::Watch;
 use crate::faults::Moment;
 use crate::operation::RecordedRequest;
 use crate::plan::StreamPlan;
 use crate::record::Record;
-
-/// A request that nobody waits for, or whose client can give up, is a job of this worker pool: the next of a stream, sent by a thread of
-/// its server (0 for none). Returns whether it did not fail.
-pub type Hosts<'m> = WorkerPool<'m, (usize, u32), bool>;
 
 /// A client whose request fails at once asks again after this time, a rule of ours: it would otherwise fail for ever at one instant.
 const RETRY: Nanos = Nanos(1_000_000_000);

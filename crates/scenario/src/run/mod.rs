@@ -12,7 +12,9 @@ mod recursion;
 mod replication;
 mod steps;
 mod still;
+mod training;
 mod turns;
+mod watch;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,9 +27,9 @@ pub use points::RunSegment;
 
 /// The streams of a scenario as the background load of a host.
 pub(crate) mod background {
-    pub use super::events::{Hosts, start_all as start};
+    pub use super::events::start_all as start;
     pub use super::faults::FaultsByCount;
-    pub use super::replication::{Replication, RequestSource, threads};
+    pub use super::replication::{Hosts, Replication, RequestSource, threads};
     pub use super::still::Still;
 }
 
@@ -35,7 +37,7 @@ use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::spec::Engine;
 use cut::Candidates;
-use replication::Deadline;
+use watch::Deadline;
 
 /// The engine a plan is run by: the one asked for, or for `auto` the recursion where it gives the same answer.
 ///

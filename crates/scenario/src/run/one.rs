@@ -11,8 +11,9 @@ use super::events;
 use super::faults::FaultsByCount;
 use super::options::Options;
 use super::outcome::{self, Outcome};
-use super::replication::{Deadline, Replication, RequestSource, Watch, threads};
+use super::replication::{Hosts, Replication, RequestSource, threads};
 use super::still::Still;
+use super::watch::{Deadline, Watch};
 use crate::checks::FileBooks;
 use crate::plan::{Plan, StreamPlan};
 use crate::record::{Record, RequestLog};
@@ -55,7 +56,7 @@ pub fn run(
     };
     let watch = Watch::new(plan, deadline);
     let of = &replication;
-    let hosts = events::Hosts::new(&sim, move |(stream, thread)| of.host(stream, thread));
+    let hosts = Hosts::new(&sim, move |(stream, thread)| of.host(stream, thread));
     let (end, now) = match engine {
         Engine::Recursion => of.by_recursion(watch),
         _ => events::run(of, &hosts, watch),

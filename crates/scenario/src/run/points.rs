@@ -5,7 +5,7 @@ use headrace_storage::{Arena, Meter};
 use headrace_units::Nanos;
 use headrace_work::NodeId;
 
-use crate::objectives::Objective;
+use crate::plan::Objective;
 use crate::record::Record;
 
 /// One segment of the run.

@@ -5,7 +5,8 @@ use headrace_work::{Block, Breakdown, Request};
 use headrace_workload::Arrivals;
 
 use super::options::End;
-use super::replication::{END_OF_TIME, Replication, Watch};
+use super::replication::{END_OF_TIME, Replication};
+use super::watch::Watch;
 use crate::plan::Plan;
 use crate::spec::Limits;
 

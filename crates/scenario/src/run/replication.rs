@@ -1,10 +1,9 @@
-//! A replication while it runs: the sources of its requests, and who watches it.
+//! A replication while it runs, and the sources of its requests.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::sync::atomic::Ordering;
 
-use headrace_kernel::{Pool, RngStream, Sim};
+use headrace_kernel::{Pool, RngStream, Sim, WorkerPool};
 use headrace_storage::{Arena, CartridgeSession, Edge, SimContext, Trigger};
 use headrace_units::Nanos;
 use headrace_work::{Block, FileOp, Request};
@@ -12,18 +11,11 @@ use headrace_workload::{Arrivals, Requests, WhenFull};
 
 use super::faults::FaultsByCount;
 use super::options::End;
-use super::steps::Training;
 use super::still::Still;
+use super::training::Training;
 use super::turns::Turns;
 use crate::plan::{Plan, StreamPlan};
-use crate::progress::Progress;
 use crate::record::Record;
-
-/// Maximum number of events, or of requests in a recursion, between two looks at progress and limits.
-const STRIDE: u64 = 1 << 14;
-
-/// Real time between two looks, about: events that take long are looked at more often.
-const LOOK: std::time::Duration = std::time::Duration::from_millis(20);
 
 /// Simulated time ends here, after 146 years: beyond it instants could no longer be added.
 pub const END_OF_TIME: Nanos = Nanos(1 << 62);
@@ -32,6 +24,10 @@ pub const END_OF_TIME: Nanos = Nanos(1 << 62);
 pub fn threads(streams: &[StreamPlan]) -> u32 {
     streams.iter().map(|stream| stream.spec.threads()).sum()
 }
+
+/// A request that nobody waits for, or whose client can give up, is a job of this worker pool: the next of a stream, sent by a thread of
+/// its server (0 for none). Returns true if it did not fail.
+pub type Hosts<'m> = WorkerPool<'m, (usize, u32), bool>;
 
 /// A replication while it runs.
 pub struct Replication<'m> {
@@ -189,101 +185,4 @@ impl<'m> Replication<'m> {
         self.end.set(Some(end));
         self.shared.sim.stop();
     }
-}
-
-/// When a run must end although it is not done.
-pub struct Deadline<'p> {
-    progress: &'p Progress,
-    began: std::time::Instant,
-    longest: std::time::Duration,
-}
-
-impl<'p> Deadline<'p> {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the limit on real time, which ends a run and never changes one"
-    )]
-    pub fn new(plan: &Plan, progress: &'p Progress) -> Self {
-        let longest = std::time::Duration::from_nanos(plan.run().limits.wall_time.0);
-        Self { progress, began: std::time::Instant::now(), longest }
-    }
-
-    /// Why the run must end now, if it must.
-    pub fn end(&self) -> Option<End> {
-        match self.progress.is_cancelled() {
-            true => Some(End::Cancelled),
-            false => (self.began.elapsed() > self.longest).then_some(End::TooLong),
-        }
-    }
-}
-
-/// Tells the watcher how far the run is, and whether it may go on.
-pub struct Watch<'p> {
-    deadline: &'p Deadline<'p>,
-    told: u64,
-    /// Number of events until the next look.
-    stride: u64,
-    looked: std::time::Instant,
-    /// When the run ends, where its time alone ends it.
-    until: Option<Nanos>,
-}
-
-impl<'p> Watch<'p> {
-    pub fn new(plan: &Plan, deadline: &'p Deadline<'p>) -> Self {
-        let until = plan.run().time.filter(|_| plan.requests() == u64::MAX);
-        Self { deadline, told: 0, stride: STRIDE >> 8, looked: deadline.began, until }
-    }
-
-    /// Number of events until the next look.
-    pub fn stride(&self) -> u64 {
-        self.stride
-    }
-
-    /// Adapts the stride to the real time that the last one took.
-    #[expect(clippy::disallowed_methods, reason = "the real time between looks, which changes no run")]
-    fn pace(&mut self) {
-        let now = std::time::Instant::now();
-        let took = now - self.looked;
-        self.looked = now;
-        self.stride = if took > LOOK { (self.stride / 4).max(1) } else { (self.stride * 2).min(STRIDE) };
-    }
-
-    /// Estimates the number of requests until a run of given time ends, from those `answered` until `now`.
-    fn estimate(&self, answered: u64, now: Nanos, replications: u32) {
-        if let Some(until) = self.until.filter(|_| answered > 0 && now > Nanos::ZERO) {
-            let wanted = answered as f64 * f64::from(replications) * (until.secs() / now.secs());
-            self.deadline.progress.wanted.store(wanted as u64, Ordering::Relaxed);
-        }
-    }
-
-    /// As [`Watch::look`], at most once every stride of requests.
-    pub fn look_at_intervals(&mut self, answered: u64, replication: &Replication) -> Option<End> {
-        if answered - self.told < self.stride { None } else { self.look(answered, replication) }
-    }
-
-    /// Reports how many requests were answered; returns why the run must end, if it must.
-    pub fn look(&mut self, answered: u64, replication: &Replication) -> Option<End> {
-        self.pace();
-        let progress = self.deadline.progress;
-        if progress.wants_queues.swap(false, Ordering::Relaxed) {
-            *progress.queues.lock().expect("nobody panicked with it") = longest_queues(replication);
-        }
-        progress.answered.fetch_add(answered - self.told, Ordering::Relaxed);
-        self.told = answered;
-        self.estimate(answered, replication.shared.sim.now(), replication.plan.run().replications);
-        self.deadline.end()
-    }
-}
-
-/// The longest queues, at most three: where, and how many requests wait.
-fn longest_queues(replication: &Replication) -> Vec<(String, u64)> {
-    let now = replication.shared.sim.now();
-    let waiting = |id| {
-        let component = replication.arena.component(id);
-        (replication.arena.context(id).path, component.activity(now).map_or(0, |activity| activity.waiting))
-    };
-    let mut queues: Vec<(&str, u64)> = replication.arena.ids().map(waiting).collect();
-    queues.sort_by_key(|(_, waiting)| std::cmp::Reverse(*waiting));
-    queues.retain(|(_, waiting)| *waiting > 0);
-    queues.iter().take(3).map(|(path, waiting)| ((*path).to_owned(), *waiting)).collect()
 }

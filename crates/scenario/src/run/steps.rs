@@ -1,130 +1,13 @@
-//! Training in steps: reader threads that fetch batches ahead of accelerators, which wait for them and for each other.
+//! Training in steps: the lives of reader threads, which fetch batches, and of accelerators.
 
-use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
-
-use headrace_kernel::{Draws, Round, Sim, subkey};
+use headrace_kernel::{Draws, Sim, subkey};
 use headrace_units::Bytes;
 use headrace_work::{Block, Request};
-use headrace_workload::{DataSet, Fetch, StepSpec, StreamSpec};
 
-use super::events::Hosts;
 use super::options::End;
-use super::replication::Replication;
+use super::replication::{Hosts, Replication};
+use super::training::{Accelerator, Training};
 use crate::record::{Step, StepTotals};
-
-/// The training of a stream while it runs.
-pub struct Training<'m> {
-    steps: StepSpec,
-    data: DataSet,
-    accelerators: Vec<Accelerator<'m>>,
-    barrier: Barrier<'m>,
-    /// Accelerators that have not ended their last epoch.
-    left: Cell<u32>,
-}
-
-/// The batches of an accelerator: those that it asked for, and those that its threads fetch.
-struct Accelerator<'m> {
-    /// Batches asked for so far.
-    asked: Cell<u64>,
-    /// A batch was asked for.
-    asks: Round<'m>,
-    /// The first batch of which samples are missing, and how many are of it and of each that follows.
-    missing: RefCell<(u64, VecDeque<u64>)>,
-    /// A batch was fetched.
-    fetched: Round<'m>,
-}
-
-/// All accelerators meet here.
-struct Barrier<'m> {
-    all: u32,
-    here: Cell<u32>,
-    round: Round<'m>,
-}
-
-impl<'m> Barrier<'m> {
-    /// Waits until all are here.
-    async fn meet(&'m self) {
-        self.here.set(self.here.get() + 1);
-        if self.here.get() < self.all {
-            return self.round.wait().await;
-        }
-        self.here.set(0);
-        self.round.end();
-    }
-}
-
-impl<'m> Training<'m> {
-    /// The training that `spec` describes, on a component that holds `capacity`; `None` for another stream.
-    pub fn new(
-        spec: &StreamSpec,
-        capacity: u64,
-        (seed, name): (u64, &str),
-        sim: &'m Sim<'m>,
-    ) -> Option<Self> {
-        let steps = spec.steps()?.clone();
-        let data = DataSet::new(spec, &steps, Bytes(capacity), (seed, name));
-        let data = data.unwrap_or_else(|invalid| panic!("a plan was made of this: {invalid:?}"));
-        let accelerator = |_| Accelerator {
-            asked: Cell::new(0),
-            asks: Round::new(sim),
-            missing: RefCell::default(),
-            fetched: Round::new(sim),
-        };
-        let all = steps.accelerators;
-        let barrier = Barrier { all, here: Cell::new(0), round: Round::new(sim) };
-        let accelerators = (0..all).map(accelerator).collect();
-        Some(Self { steps, data, accelerators, barrier, left: Cell::new(all) })
-    }
-
-    /// Steps of an epoch.
-    fn epoch(&self) -> u64 {
-        self.data.share() / u64::from(self.steps.batch)
-    }
-
-    /// Returns true if a batch may be fetched by now: within those that are prefetched, and not before its epoch begins.
-    fn may_fetch(&self, accelerator: &Accelerator, batch: u64) -> bool {
-        let asked = accelerator.asked.get();
-        batch < asked + u64::from(self.steps.prefetch) && batch / self.epoch() < asked.div_ceil(self.epoch())
-    }
-
-    /// Samples that a thread fetches at a time.
-    fn at_a_time(&self) -> u64 {
-        match self.steps.fetch {
-            Fetch::Batch => u64::from(self.steps.batch),
-            Fetch::Sample => 1,
-        }
-    }
-
-    /// Returns true if batches of this number come after the last epoch.
-    fn is_over(&self, batch: u64) -> bool {
-        self.steps.epochs.is_some_and(|epochs| batch >= u64::from(epochs) * self.epoch())
-    }
-}
-
-impl<'m> Accelerator<'m> {
-    /// Notes that `samples` of a batch, which has `of`, are there.
-    fn fetch(&self, batch: u64, samples: u64, of: u64) {
-        let (first, missing) = &mut *self.missing.borrow_mut();
-        let at = (batch - *first) as usize;
-        missing.resize(missing.len().max(at + 1), of);
-        missing[at] -= samples;
-        while missing.front() == Some(&0) {
-            missing.pop_front();
-            *first += 1;
-            self.fetched.end();
-        }
-    }
-
-    /// Asks for a batch, and waits until it and all before it are there.
-    async fn get(&'m self, batch: u64) {
-        self.asked.set(batch + 1);
-        self.asks.end();
-        while self.missing.borrow().0 <= batch {
-            self.fetched.wait().await;
-        }
-    }
-}
 
 /// Starts the accelerators of a stream, and their threads.
 pub fn start<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: usize, training: &'m Training<'m>) {

@@ -2,6 +2,7 @@
 
 mod acquisition;
 mod archive;
+mod checks;
 mod drives;
 mod embedded;
 mod endings;
@@ -16,7 +17,7 @@ mod laws;
 mod limits;
 mod loops;
 mod lsm_tree;
-#[path = "../../../storage/tests/whole/near.rs"]
+#[path = "../../../storage/src/tests/near.rs"]
 mod near;
 mod objectives;
 mod pool;

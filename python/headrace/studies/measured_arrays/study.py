@@ -27,6 +27,8 @@ SPREAD = "workload.fio.region.size"
 # Requests under each load while it fits, and while it judges few and many outstanding (three rounds of 4,096). With
 # fewer than 10,000, writes are judged while the caches of the drives fill.
 FITTING, JUDGING_FEW, JUDGING_MANY, SMALL = 10_000, 30_000, 15_000, 12_000
+# A small run judges one load in so many.
+FEWER = 3
 
 
 def obtain(study: Study) -> Iterator[Judged]:
@@ -82,6 +84,7 @@ def judged(study: Study, scenario: Scenario, rows: list[Json]) -> Iterator[Judge
     document = study.document
     for op in OPS:
         held_out = [row for row in rows if row["op"] == op and not _is_fitted(document, row)]
+        held_out = held_out[:: FEWER if study.small else 1]
         few = [row for row in held_out if _outstanding(row) <= document["few"]]
         many = [row for row in held_out if row not in few]
         yield from _few(study, op, _compared(study, scenario, few, JUDGING_FEW))

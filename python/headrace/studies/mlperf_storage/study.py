@@ -25,7 +25,7 @@ PIECE = 1 << 20
 # empty. And those of systems with many more accelerators.
 LENGTH = {"unet3d": 600, "cosmoflow": 2000, "resnet50": 60}
 OF_NETWORK = {"unet3d": 120, "cosmoflow": 1000, "resnet50": 12}
-SHORTER = 10
+SHORTER = 20
 # The largest number is looked for up to this multiple of the submitted one.
 MOST = 4
 SIZES = 16
@@ -58,6 +58,11 @@ class Submission:
     def is_alone(self) -> bool:
         """True if it has one accelerator on a system that could feed many, so that what stalls it is its loader."""
         return not self.is_drive and self.accelerators == 1
+
+    @property
+    def is_quick(self) -> bool:
+        """True if a small run judges it: it has one drive, or one accelerator."""
+        return self.is_drive or self.is_alone
 
     @property
     def model(self) -> str:
@@ -96,7 +101,7 @@ def obtain(study: Study) -> Iterator[Judged]:
         claim = Claim("all submissions", "as measured", None, SOURCE, kind="measured", verdict="not testable")
         yield verdict(claim, Obtained(None), why=ABSENT)
         return
-    submissions = list(_submissions(study, table))
+    submissions = [one for one in _submissions(study, table) if not study.small or one.is_quick]
     hand_overs = fitted(study, submissions)
     study.tell(f"hand_over = {', '.join(f'{model} {time * 1e3:.2f} ms' for model, time in hand_overs.items())}")
     found: dict[str, list[Judged]] = defaultdict(list)

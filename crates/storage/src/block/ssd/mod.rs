@@ -1,7 +1,7 @@
 //! A solid-state drive: a port, electronics, and dies behind channels; a mapping, a buffer for writes, and garbage collection.
 //!
 //! A read waits for its die and its channel where its data is on flash, and then crosses the port. A write is done when it is in the
-//! buffer; each die takes programs from there, and moves data to erase blocks when it runs out of empty ones. PageLocation the flash can
+//! buffer; each die takes programs from there, and moves data to erase blocks when it runs out of empty ones. Where the flash can
 //! suspend programs and erasures, reads do not wait for them.
 
 mod buffer;

@@ -2,9 +2,9 @@
 
 use std::cell::{Cell, RefCell};
 
-use crate::common::{drive, graph};
+use super::common::{drive, graph};
+use crate::{Arena, ComponentSpec, Graph, NodeContext, SimContext, Slots, Timeline};
 use headrace_kernel::{RngStream, Sim};
-use headrace_storage::{Arena, ComponentSpec, Graph, NodeContext, SimContext, Slots, Timeline};
 use headrace_units::Nanos;
 use headrace_work::{Block, Breakdown, Op, Request};
 use proptest::prelude::*;

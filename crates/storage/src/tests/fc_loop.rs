@@ -1,12 +1,12 @@
 //! A Fibre Channel loop: times by hand, and the rules of access compared with random traffic.
 
-use crate::common::{Coming, by_events, drive, graph, lowered, traffic, visits_of};
-use crate::near::near;
-use headrace_storage::array::{ArraySpec, Level, Via};
-use headrace_storage::fc_loop::{FcLoopSpec, Policy};
-use headrace_storage::graph::Copies;
-use headrace_storage::station::{Order, StationSpec};
-use headrace_storage::{ComponentSpec, Graph, LoweringError};
+use super::common::{Coming, by_events, drive, graph, lowered, traffic, visits_of};
+use crate::array::{ArraySpec, Level, Via};
+use crate::fc_loop::{FcLoopSpec, Policy};
+use crate::graph::Copies;
+use super::near::near;
+use crate::station::{Order, StationSpec};
+use crate::{ComponentSpec, Graph, LoweringError};
 use headrace_units::{Bytes, Nanos};
 use headrace_work::{Block, Breakdown, DrawnTime, Op, TimeSpec};
 use proptest::prelude::*;

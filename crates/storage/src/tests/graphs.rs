@@ -1,13 +1,13 @@
 //! Random systems: whatever is built of components, accounts add up, what is sent arrives, and order and numbers are as promised.
 
-use crate::common::{Coming, by_events, graph, lowered};
-use headrace_storage::DeviceRef;
-use headrace_storage::array::{ArraySpec, Level, Queueing, ReadFrom, Via};
-use headrace_storage::disk::{DiskNumbers, DiskSpec, Positioning};
-use headrace_storage::graph::Copies;
-use headrace_storage::link::LinkSpec;
-use headrace_storage::station::{Order, StationSpec};
-use headrace_storage::{ComponentSpec, Graph};
+use super::common::{Coming, by_events, graph, lowered};
+use crate::DeviceRef;
+use crate::array::{ArraySpec, Level, Queueing, ReadFrom, Via};
+use crate::disk::{DiskNumbers, DiskSpec, Positioning};
+use crate::graph::Copies;
+use crate::link::LinkSpec;
+use crate::station::{Order, StationSpec};
+use crate::{ComponentSpec, Graph};
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use headrace_work::{Block, DrawnTime, Op, TimeSpec};
 use proptest::prelude::*;

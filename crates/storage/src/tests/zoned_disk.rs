@@ -1,15 +1,15 @@
 //! The zoned disk of the split-merge paper: theory against the corrected formulas, sampling against theory, and the
 //! recursion against events.
 
-use crate::common::{Coming, by_events, by_recursion, graph};
-use crate::near::close;
+use super::common::{Coming, by_events, by_recursion, graph};
+use crate::array::{ArraySpec, FirstUnit, Level, Queueing};
+use crate::disk::{DiskNumbers, DiskSpec, Positioning, SeekTimes};
+use crate::graph::Copies;
+use super::near::close;
+use crate::{ComponentSpec, Graph, Load, Model};
+use crate::{DeviceRef, Sourced};
 use headrace_analytic::{Distribution, Mg1};
 use headrace_kernel::RngStream;
-use headrace_storage::array::{ArraySpec, FirstUnit, Level, Queueing};
-use headrace_storage::disk::{DiskNumbers, DiskSpec, Positioning, SeekTimes};
-use headrace_storage::graph::Copies;
-use headrace_storage::{ComponentSpec, Graph, Load, Model};
-use headrace_storage::{DeviceRef, Sourced};
 use headrace_units::{Bytes, Nanos};
 use headrace_work::{Block, Op};
 

@@ -1,8 +1,8 @@
 //! Redundant arrays in time: how long requests take on disks that take 10 ms for anything.
 
-use crate::common::{by_events, drive, graph, slow_disk};
-use headrace_storage::ComponentSpec;
-use headrace_storage::array::{ArraySpec, Level, Queueing};
+use super::common::{by_events, drive, graph, slow_disk};
+use crate::ComponentSpec;
+use crate::array::{ArraySpec, Level, Queueing};
 use headrace_units::{Bytes, Nanos};
 use headrace_work::{Block, Op};
 

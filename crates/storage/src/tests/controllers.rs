@@ -1,12 +1,12 @@
 //! Controllers and caches in time: arrays of disks that take 10 ms for anything, behind a bus.
 
-use crate::common::{by_events, drive, graph, lowered};
-use headrace_storage::array::cache::ArrayCacheSpec;
-use headrace_storage::array::{Access, ArraySpec, Level};
-use headrace_storage::controller::ControllerSpec;
-use headrace_storage::graph::Copies;
-use headrace_storage::station::{Order, StationSpec};
-use headrace_storage::{ComponentSpec, Graph};
+use super::common::{by_events, drive, graph, lowered};
+use crate::array::cache::ArrayCacheSpec;
+use crate::array::{Access, ArraySpec, Level};
+use crate::controller::ControllerSpec;
+use crate::graph::Copies;
+use crate::station::{Order, StationSpec};
+use crate::{ComponentSpec, Graph};
 use headrace_units::{Bytes, Nanos};
 use headrace_work::{Block, Op, TimeSpec};
 use proptest::prelude::*;
@@ -166,7 +166,7 @@ fn parts_of_a_stripe_are_gathered() {
             .map(|n| (us(n), 0, Block { op: Op::Write, address: n * each, bytes: each }))
             .collect();
         by_events(&graph, &["tds"], &writes);
-        crate::common::accesses(&graph, &writes)
+        super::common::accesses(&graph, &writes)
     };
     assert_eq!(count(STRIPE, STRIPE / 16), 5, "a stripe written in sixteen parts");
     assert_eq!(count(STRIPE / 16, STRIPE / 16), 4, "a part of one, once nothing else happens");

@@ -1,4 +1,4 @@
-//! Components in a simulation: one program, because each links all of headrace.
+//! Components in a simulation.
 
 mod arrays;
 mod bitmap;

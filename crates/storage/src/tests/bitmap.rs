@@ -1,9 +1,9 @@
 //! Writes to arrays with a write-intent bitmap or a stripe cache, on disks that take 10 ms for anything.
 
-use crate::common::{accesses, by_events, drive, graph, slow_disk};
-use headrace_storage::ComponentSpec;
-use headrace_storage::array::{ArraySpec, BitmapSpec, Level};
-use headrace_storage::graph::Graph;
+use super::common::{accesses, by_events, drive, graph, slow_disk};
+use crate::ComponentSpec;
+use crate::array::{ArraySpec, BitmapSpec, Level};
+use crate::graph::Graph;
 use headrace_units::{Bytes, Nanos};
 use headrace_work::{Block, Op};
 

@@ -1,7 +1,7 @@
 //! What requests ask of the components of a system: each disk its share, and no work is lost or made up.
 
-use crate::common::graph;
-use headrace_storage::{ComponentSpec, Demand, Load, ServiceKind};
+use super::common::graph;
+use crate::{ComponentSpec, Demand, Load, ServiceKind};
 use headrace_units::Bytes;
 use headrace_work::Op;
 

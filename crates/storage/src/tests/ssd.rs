@@ -1,8 +1,8 @@
 //! A solid-state drive: times by hand, and rules compared with random traffic.
 
-use crate::common::{Coming, by_events, drive, graph, lowered};
-use headrace_storage::ssd::SsdSpec;
-use headrace_storage::{ComponentSpec, Graph};
+use super::common::{Coming, by_events, drive, graph, lowered};
+use crate::ssd::SsdSpec;
+use crate::{ComponentSpec, Graph};
 use headrace_units::Nanos;
 use headrace_work::{Block, Op};
 use proptest::prelude::*;

@@ -2,14 +2,14 @@
 
 use std::cell::RefCell;
 
-use crate::common::{drive, graph, routed, slow_disk};
-use headrace_kernel::{RngStream, Sim};
-use headrace_storage::array::{ArraySpec, DeclusteredSpec, Level, Precedence, RebuildSpec, Via};
-use headrace_storage::graph::Copies;
-use headrace_storage::link::LinkSpec;
-use headrace_storage::{
+use super::common::{drive, graph, routed, slow_disk};
+use crate::array::{ArraySpec, DeclusteredSpec, Level, Precedence, RebuildSpec, Via};
+use crate::graph::Copies;
+use crate::link::LinkSpec;
+use crate::{
     Arena, Change, ComponentSpec, Event, Graph, HealthEvent, Meter, NodeContext, SimContext, Slots, Timeline,
 };
+use headrace_kernel::{RngStream, Sim};
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use headrace_work::{Block, Breakdown, Op, Request};
 use proptest::prelude::*;

@@ -6,8 +6,9 @@ use headrace_work::Op;
 
 use crate::document::{Path, Problem};
 use crate::operation::Operation;
-use crate::plan::StreamPlan;
 use crate::spec::ScenarioSpec;
+
+use super::stream::StreamPlan;
 
 /// A share of requests that is to be answered within a time.
 #[derive(Clone, Debug, PartialEq)]

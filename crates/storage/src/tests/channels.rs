@@ -1,11 +1,11 @@
 //! SCSI buses and SAS ports: times by hand, and the rules of access under random traffic.
 
-use crate::common::{Coming, by_events, drive, graph, lowered, traffic, visits_of};
-use crate::near::near;
-use headrace_storage::array::{ArraySpec, Level, Via};
-use headrace_storage::graph::Copies;
-use headrace_storage::station::{Order, StationSpec};
-use headrace_storage::{ComponentSpec, Graph};
+use super::common::{Coming, by_events, drive, graph, lowered, traffic, visits_of};
+use crate::array::{ArraySpec, Level, Via};
+use crate::graph::Copies;
+use super::near::near;
+use crate::station::{Order, StationSpec};
+use crate::{ComponentSpec, Graph};
 use headrace_units::{Bytes, Nanos};
 use headrace_work::{Block, Breakdown, DrawnTime, Op, TimeSpec};
 use proptest::prelude::*;

@@ -1,7 +1,7 @@
 //! Limiters: against token buckets by another formula, request by request; over any window; and against published credits.
 
-use crate::common::{Coming, by_events, by_recursion, drive, graph, lowered};
-use headrace_storage::{ComponentSpec, Graph};
+use super::common::{Coming, by_events, by_recursion, drive, graph, lowered};
+use crate::{ComponentSpec, Graph};
 use headrace_units::Nanos;
 use headrace_work::{Block, Op};
 use proptest::prelude::*;
@@ -170,8 +170,8 @@ fn a_limiter_that_refuses_keeps_nobody_waiting() {
 
 /// Whether each request failed; edges to the target carry the others alone.
 fn by_events_of_some(graph: &Graph, coming: &[Coming]) -> Vec<bool> {
+    use crate::{Arena, NodeContext, SimContext, Slots, Timeline};
     use headrace_kernel::Sim;
-    use headrace_storage::{Arena, NodeContext, SimContext, Slots, Timeline};
     use headrace_work::{Breakdown, Request};
     let sim = Sim::new();
     let shared = SimContext::new(&sim, 1, Timeline::default());

@@ -2,14 +2,14 @@
 
 use std::cell::RefCell;
 
-use headrace_kernel::{RngStream, Sim};
-use headrace_storage::disk::DiskNumbers;
-use headrace_storage::graph::Copies;
-use headrace_storage::station::{Order, StationSpec};
-use headrace_storage::{
+use crate::disk::DiskNumbers;
+use crate::graph::Copies;
+use crate::station::{Order, StationSpec};
+use crate::{
     Arena, ComponentSpec, DeviceCatalogue, DeviceLookup, Graph, LoweringError, NodeContext, SimContext,
     Slots, Timeline, WantedRoute, lower,
 };
+use headrace_kernel::{RngStream, Sim};
 use headrace_units::{Bytes, Nanos};
 use headrace_work::{Block, Breakdown, EmpiricalSpec, Invalid, NodeId, Op, Request, TimeKind, TimeSpec};
 use indexmap::IndexMap;

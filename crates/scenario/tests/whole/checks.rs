@@ -5,9 +5,9 @@ use headrace_storage::{Arena, Edge, NodeContext, SimContext, Slots, Timeline};
 use headrace_units::Nanos;
 use headrace_work::{Block, Breakdown, NodeId, Op, Request};
 
-use super::{Evidence, broken};
-use crate::progress::Progress;
-use crate::record::Record;
+use headrace_scenario::checks::{Evidence, broken};
+use headrace_scenario::progress::Progress;
+use headrace_scenario::record::Record;
 
 const TEXT: &str = "
 system: {clerk: {type: station, service: 8 ms}}
@@ -19,7 +19,7 @@ type Act = fn(Arena, &Edge, &mut Record);
 
 /// The laws that a run breaks that ends after 100 ms.
 fn laws_broken_by(act: Act) -> Vec<String> {
-    let plan = crate::prepare(TEXT, "bank.yaml", &[], &Progress::default()).unwrap();
+    let plan = headrace_scenario::prepare(TEXT, "bank.yaml", &[], &Progress::default()).unwrap();
     let sim = Sim::new();
     let shared = SimContext::new(&sim, 1, Timeline::default());
     let (places, slots) = (NodeContext::of_all(&plan.graph, &shared), Slots::of(&plan.graph));

@@ -1,8 +1,8 @@
 //! Switches, servers and routes: times by hand, ways and their shares, and what cannot be.
 
-use crate::common::{Coming, by_events, drive, routed};
-use crate::near::near;
-use headrace_storage::{ComponentSpec, Graph, LoweringError};
+use super::common::{Coming, by_events, drive, routed};
+use super::near::near;
+use crate::{ComponentSpec, Graph, LoweringError};
 use headrace_units::Nanos;
 use headrace_work::{Block, Breakdown, Op, TimeKind};
 use proptest::prelude::*;
