@@ -57,33 +57,45 @@ pub struct Mapping {
 const LINE: u32 = 16;
 
 /// A table that is zero until written. A line is allocated when the first of its entries is written: random requests to a drive of
-/// several terabytes would otherwise touch a new page of memory each, and spend their time in page faults.
+/// several terabytes would otherwise touch a new page of memory each, and spend their time in page faults. A bit says first if a line was
+/// written: bits stay in the cache of a processor where indices, 32 times as many, do not.
 #[derive(Clone, Debug)]
 struct Sparse {
-    /// Of each line: zero, or one more than its index in `lines`.
+    written: Vec<u64>,
+    /// Of each line that was written, its index in `lines`.
     directory: Vec<u32>,
     lines: Vec<[u32; LINE as usize]>,
 }
 
 impl Sparse {
     fn new(entries: u32) -> Self {
-        Self { directory: vec![0; entries.div_ceil(LINE) as usize], lines: Vec::new() }
+        let lines = entries.div_ceil(LINE) as usize;
+        Self { written: vec![0; lines.div_ceil(64)], directory: vec![0; lines], lines: Vec::new() }
+    }
+
+    #[inline]
+    fn is_written(&self, line: u32) -> bool {
+        self.written[(line / 64) as usize] >> (line % 64) & 1 == 1
     }
 
     #[inline]
     fn get(&self, at: u32) -> u32 {
-        let line = self.directory[(at / LINE) as usize];
-        if line == 0 { 0 } else { self.lines[line as usize - 1][(at % LINE) as usize] }
+        let line = at / LINE;
+        if !self.is_written(line) {
+            return 0;
+        }
+        self.lines[self.directory[line as usize] as usize][(at % LINE) as usize]
     }
 
     #[inline]
     fn set(&mut self, at: u32, entry: u32) {
-        let line = &mut self.directory[(at / LINE) as usize];
-        if *line == 0 {
+        let line = at / LINE;
+        if !self.is_written(line) {
+            self.written[(line / 64) as usize] |= 1 << (line % 64);
+            self.directory[line as usize] = self.lines.len() as u32;
             self.lines.push([0; LINE as usize]);
-            *line = self.lines.len() as u32;
         }
-        self.lines[*line as usize - 1][(at % LINE) as usize] = entry;
+        self.lines[self.directory[line as usize] as usize][(at % LINE) as usize] = entry;
     }
 }
 
