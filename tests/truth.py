@@ -50,7 +50,8 @@ def loaded(number: int) -> Json | None:
     for field in ("faults", "objectives"):
         document.pop(field, None)
     for component in document["system"].values():
-        component.pop("failed", None)
+        for field in ("failed", "excess", "when_full"):
+            component.pop(field, None)
     document["run"] = RUN | {"seed": number}
     return document
 

@@ -343,7 +343,7 @@ class Bottleneck(TypedDict):
     saturates_at: float | None
     """Headroom: the multiple of this load at which it saturates. If it was never idle, the share of the load that was completed. Null if a closed stream reaches it, because its load depends on response times, if requests come faster than they are answered though no component is always busy, or if the run ended with requests that wait for ever."""
     at_least: bool
-    """True if headroom is at least `saturates_at`: a component of which a run used less than a tenth tells no more, where its utilisation is not proportional to the load."""
+    """True if headroom is at least `saturates_at`. Where its utilisation is not proportional to the load, a component tells no more of which a run used less than a tenth; nor does a disk that mostly writes back, since it does so early, and less a write under more load."""
     closed: ClosedLoad | None
     """If all streams that reach it wait for answers (`closed`, or a trace replayed by think time): what more requests in flight would bring."""
     streams: list[str]

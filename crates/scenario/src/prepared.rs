@@ -18,6 +18,8 @@ pub struct Prepared {
     named: Vec<PathBuf>,
     jobs: Option<job_files::UsedJobFile>,
     plan: Option<Plan>,
+    /// True once formulas have not found it overloaded.
+    is_sustained: bool,
     replications: Replications,
 }
 
@@ -44,7 +46,15 @@ impl Prepared {
         if !uncertain.is_empty() {
             return Err(Problems::of(&tree, uncertain));
         }
-        Ok(Self { tree, spec, named, jobs, plan: None, replications: Replications::default() })
+        Ok(Self {
+            tree,
+            spec,
+            named,
+            jobs,
+            plan: None,
+            is_sustained: false,
+            replications: Replications::default(),
+        })
     }
 
     /// The scenario, defaults filled in.
@@ -86,9 +96,12 @@ impl Prepared {
     /// # Errors
     /// All errors in the scenario; overload is one.
     pub fn sustained(&mut self, progress: &Progress) -> Result<&Plan, Problems> {
-        let unstable = theory::unstable(self.plan(progress)?);
-        if !unstable.is_empty() {
-            return Err(Problems::of(&self.tree, unstable));
+        if !self.is_sustained {
+            let unstable = theory::unstable(self.plan(progress)?);
+            if !unstable.is_empty() {
+                return Err(Problems::of(&self.tree, unstable));
+            }
+            self.is_sustained = true;
         }
         self.engine()?;
         self.plan(progress)

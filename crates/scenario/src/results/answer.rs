@@ -35,13 +35,19 @@ fn limit(bottleneck: &Bottleneck, streams: usize) -> String {
         return of_clients(bottleneck, &what, closed);
     }
     match bottleneck.saturates_at {
-        Some(times) if bottleneck.at_least => format!("{busy}; headroom >{times}×{of}{about}."),
+        Some(times) if bottleneck.at_least => format!("{busy}; headroom >{}{of}{about}.", at_least(times)),
         Some(times) if !bottleneck.saturated => format!("{busy}; headroom {}{of}{about}.", multiple(times)),
         Some(times) if streams > 1 => format!("{busy}: saturated, sustains {times:.2}×{of}."),
         Some(times) => format!("{busy}: saturated, sustains {times:.2}× this load."),
         None if bottleneck.saturated => format!("{busy}: saturated."),
         None => format!("{busy}."),
     }
+}
+
+/// A least multiple of the load: `10×`, `1.04×`.
+fn at_least(times: f64) -> String {
+    let digits = format!("{times:.2}");
+    format!("{}×", digits.trim_end_matches('0').trim_end_matches('.'))
 }
 
 /// A multiple of the load, as tables write it: how far beyond a hundred says nothing of the system.

@@ -142,8 +142,8 @@ pub struct Bottleneck {
     /// answered though no component is always busy, or if the run ended with requests that wait for ever.
     #[schemars(extend("x-unit" = "ratio"))]
     pub saturates_at: Option<f64>,
-    /// True if headroom is at least `saturates_at`: a component of which a run used less than a tenth tells no more, where its utilisation is
-    /// not proportional to the load.
+    /// True if headroom is at least `saturates_at`. Where its utilisation is not proportional to the load, a component tells no more of which
+    /// a run used less than a tenth; nor does a disk that mostly writes back, since it does so early, and less a write under more load.
     pub at_least: bool,
     /// If all streams that reach it wait for answers (`closed`, or a trace replayed by think time): what more requests in flight
     /// would bring.
@@ -268,7 +268,7 @@ fn meters(id: NodeId, outcomes: &[Outcome], time: f64) -> BTreeMap<&'static str,
 }
 
 /// The largest headroom that is given where it is an estimate. Of random systems with larger ones half were off by more than 30 %.
-const FARTHEST_ESTIMATE: f64 = 10.0;
+pub(super) const FARTHEST_ESTIMATE: f64 = 10.0;
 
 /// The busiest component, and how far it is from saturation.
 pub(super) fn bottleneck(
@@ -285,17 +285,20 @@ pub(super) fn bottleneck(
     // A short burst keeps a server busy too; only a load that is not kept up with overloads it.
     let saturated = never_idle && (!open || kept_up.is_some_and(|share| share < 0.99));
     let filling = filling::cache(plan, outcomes).is_some();
+    let by_formula = destaging_headroom(plan, busiest);
     let headroom = match () {
         () if never_idle => kept_up.filter(|_| saturated),
         () if falls_behind(plan, outcomes) || filling => None,
-        () => Some(destaging_headroom(plan, busiest).unwrap_or(0.0).max(1.0 / utilisation)),
+        () => Some(by_formula.unwrap_or(0.0).max(1.0 / utilisation)),
     };
     let at_most = (!filling && !sends_in_turn(plan, id)).then(|| 1.0 / utilisation.min(1.0));
     let not_proportional = not_proportional(plan, id);
     let uneven =
         reaching(plan, id).find(|(_, stream)| stream.varies()).map(|(_, stream)| stream.name.clone());
     let estimate = is_limit(plan, id) || not_proportional.is_some() || uneven.is_some();
-    let at_least = estimate && headroom.is_some_and(|times| times > FARTHEST_ESTIMATE);
+    let is_far = headroom.is_some_and(|times| times > FARTHEST_ESTIMATE);
+    let at_least =
+        estimate && !never_idle && (is_far || by_formula.is_none() && mostly_gathers(plan, id, busiest));
     let is_stuck = outcomes.iter().any(|outcome| outcome.end == End::Idle);
     Some(Bottleneck {
         component: busiest.path.clone(),
@@ -308,7 +311,7 @@ pub(super) fn bottleneck(
         saturated,
         saturates_at: headroom
             .filter(|_| open && !is_stuck)
-            .map(|times| if at_least { FARTHEST_ESTIMATE } else { times }),
+            .map(|times| if estimate { times.min(FARTHEST_ESTIMATE) } else { times }),
         at_least,
         closed: clients(plan, id).map(|clients| ClosedLoad { clients, at_most }),
         streams: reaching(plan, id).map(|(_, stream)| stream.name.clone()).collect(),
@@ -316,6 +319,14 @@ pub(super) fn bottleneck(
         uneven,
         not_proportional: not_proportional.map(|id| plan.graph.nodes[id.index()].path.clone()),
     })
+}
+
+/// Returns true if a component is busy mostly with what is written back to it, which it gathers: it does so early while there is time, and
+/// less a write under more load.
+fn mostly_gathers(plan: &Plan, id: NodeId, busiest: &ComponentResults) -> bool {
+    let busy = |cause: Cause| busiest.utilisation_by_cause.get(cause.name()).copied().unwrap_or(0.0);
+    let all: f64 = busiest.utilisation_by_cause.values().sum();
+    plan.graph.view(id).features().gathers && 2.0 * busy(Cause::Destage) > all
 }
 
 /// Returns true if something behind a component sends in turn: events wait for their turn where no port is busy.

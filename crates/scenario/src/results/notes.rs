@@ -4,7 +4,7 @@ use headrace_stats::{Interval, Method};
 use headrace_trace::Replay;
 use headrace_units::{Nanos, PerSecond};
 
-use super::components::falls_behind;
+use super::components::{FARTHEST_ESTIMATE, falls_behind};
 use super::{Bottleneck, MOST_STREAMS, StreamResults, filling, is_complete};
 use crate::faults::Moment;
 use crate::plan::{Plan, StreamPlan};
@@ -220,6 +220,9 @@ fn limits(bottleneck: Option<&Bottleneck>) -> Option<String> {
         (false, Some(_)) if of.estimate => {
             let other = of.not_proportional.as_ref().filter(|varies| **varies != of.component);
             let why = match (other, &of.uneven) {
+                _ if of.at_least && of.saturates_at < Some(FARTHEST_ESTIMATE) => {
+                    format!("{} mostly writes back, and does less a write under more load", of.component)
+                }
                 (Some(varies), _) => format!("{varies} may saturate before {}", of.component),
                 (None, Some(stream)) if of.not_proportional.is_none() => {
                     format!("it is that of the mean load, and the load of {stream} varies with time")

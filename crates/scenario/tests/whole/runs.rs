@@ -560,6 +560,27 @@ run: {{requests: 20000}}
     assert!(bottleneck.estimate, "{bottleneck:?}");
 }
 
+/// The disks of an array whose cache writes back are hardly idle, since what was written goes to them early; yet the array carries a
+/// multiple of that load, of which more is overwritten before it goes.
+#[test]
+fn headroom_of_disks_that_mostly_destage_is_a_bound() {
+    let run = |rate: &str| {
+        let text = "
+parts: {spindle: {type: disk, device: maxtor-7y250p0, positioning: coupled}}
+system:
+  volume: {type: array, level: raid5, of: spindle, disks: 7, stripe_unit: 4 KiB, cache: {size: 64 MiB, writes: back}}
+workload: {w: {to: volume, arrivals: {poisson: 80 /s}, op: write, size: 16 KiB, region: {from: 0 B, size: 50 MB}}}
+run: {requests: 20000}
+";
+        with(text, &[("workload.w.arrivals.poisson", rate)], 1)
+    };
+    let found = run("80 /s").bottleneck.unwrap();
+    let times = found.saturates_at.unwrap();
+    assert!(found.at_least && (1.5..3.0).contains(&times), "{found:?}");
+    let tripled = run("240 /s").streams[0].response.mean_ms;
+    assert!(tripled < 1.0, "{tripled} ms, though at least {times} times the load was all that was said");
+}
+
 /// A disk whose capacity is shrunk has fewer tracks, not shorter ones: data passes as fast.
 #[test]
 fn a_shrunk_disk_is_as_fast() {

@@ -24,6 +24,8 @@ pub struct Features {
     pub is_limit: bool,
     /// What is sent through it is sent in turn, and waits for its turn where no server is busy.
     pub sends_in_turn: bool,
+    /// What is written back to it can wait, and takes no more time a write if the load grows: it is gathered, and written in order.
+    pub gathers: bool,
     /// True if it can change during a run without a fault: a disk that failed before is rebuilt.
     pub changes: bool,
     /// Maximum number of ports, where each array on it takes one for itself and one for each of its disks.
@@ -48,6 +50,7 @@ impl Default for Features {
             flushes_at_once: false,
             is_limit: false,
             sends_in_turn: false,
+            gathers: false,
             changes: false,
             most_ports: None,
             sector: None,

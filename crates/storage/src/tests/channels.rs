@@ -1,9 +1,9 @@
 //! SCSI buses and SAS ports: times by hand, and the rules of access under random traffic.
 
 use super::common::{Coming, by_events, drive, graph, lowered, traffic, visits_of};
+use super::near::near;
 use crate::array::{ArraySpec, Level, Via};
 use crate::graph::Copies;
-use super::near::near;
 use crate::station::{Order, StationSpec};
 use crate::{ComponentSpec, Graph};
 use headrace_units::{Bytes, Nanos};

@@ -1,10 +1,10 @@
 //! A Fibre Channel loop: times by hand, and the rules of access compared with random traffic.
 
 use super::common::{Coming, by_events, drive, graph, lowered, traffic, visits_of};
+use super::near::near;
 use crate::array::{ArraySpec, Level, Via};
 use crate::fc_loop::{FcLoopSpec, Policy};
 use crate::graph::Copies;
-use super::near::near;
 use crate::station::{Order, StationSpec};
 use crate::{ComponentSpec, Graph, LoweringError};
 use headrace_units::{Bytes, Nanos};

@@ -2,10 +2,10 @@
 //! recursion against events.
 
 use super::common::{Coming, by_events, by_recursion, graph};
+use super::near::close;
 use crate::array::{ArraySpec, FirstUnit, Level, Queueing};
 use crate::disk::{DiskNumbers, DiskSpec, Positioning, SeekTimes};
 use crate::graph::Copies;
-use super::near::close;
 use crate::{ComponentSpec, Graph, Load, Model};
 use crate::{DeviceRef, Sourced};
 use headrace_analytic::{Distribution, Mg1};
