@@ -132,6 +132,38 @@ def test_what_decisions_find_writes_its_report(tmp_path: Path) -> None:
         found.report(page)
         assert quantities.unbroken(found.answer[:20]) in page.read_text()
         page.unlink()
+        assert found.charts(), "each has a chart"
+        for name, drawn in found.charts().items():
+            assert drawn.properties(title=name).to_dict()["title"] == name
+
+
+def test_a_solution_has_charts() -> None:
+    charts = headrace.load(EXAMPLE).solve().charts()
+    assert list(charts) == ["throughput", "response", "utilisation"]
+    assert charts["response"].properties(width=600).to_dict()["width"] == 600
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "said"),
+    [
+        ("sytem.tds.disks", 8, "there is no `sytem`; did you mean `system`?"),
+        ("system.tds.diskz", 8, "`tds` has no field `diskz`"),
+        ("system.tds.disks", "many", "`disks` is `many`; it must be a whole number"),
+        ("workload.reader.size", "1 KiB", "there is no `reader`; did you mean `readers`?"),
+    ],
+)
+def test_a_place_that_does_not_exist_is_refused_at_once(place: str, value: object, said: str) -> None:
+    with pytest.raises(ScenarioError, match=re.escape(said)):
+        headrace.load(EXAMPLE).with_({place: value})
+
+
+def test_a_scenario_may_be_changed_in_several_steps() -> None:
+    """What another place lacks meanwhile is no error yet."""
+    step = headrace.load(EXAMPLE).with_({"system.tds.type": "station"})
+    with pytest.raises(ScenarioError):
+        step.check()
+    whole = step.with_({"system.tds": {"type": "station", "service": "1 ms"}})
+    assert whole.check()["system"]["tds"]["service"] == "1 ms"
 
 
 def test_files_that_cannot_be_read_or_written_are_named(results: Results, tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from headrace.quantities import exact_size
+
 Json = dict[str, Any]
 
 UNITS = """Quantities are written with their unit: sizes `64 KiB`, `2 GB` (`kB` is 1000, `KiB` 1024 bytes; `b` is a bit
@@ -153,7 +155,21 @@ def _default(field: Json) -> str:
     value = field.get("default")
     if value is None or isinstance(value, dict):
         return ""
-    return f"`{value if isinstance(value, str) else json.dumps(value)}`"
+    return f"`{_as_written(value, str(field.get('x-unit', '')))}`"
+
+
+def _as_written(value: Any, unit: str) -> str:
+    """Return a default as people write it: `20 %`, `10 min`, `16 MiB/s`."""
+    if unit == "share":
+        return f"{float(value) * 100:g} %"
+    if isinstance(value, str) and (found := re.fullmatch(r"(\d+) (s|B/s)", value)):
+        number = int(found[1])
+        if found[2] == "B/s":
+            return f"{exact_size(number)}/s"
+        return f"{number // 60} min" if number and number % 60 == 0 else value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f"{value:,g}" if value < 1e6 else f"{value:,.0f}"
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _kind(of: Json) -> str:

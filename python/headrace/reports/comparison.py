@@ -128,7 +128,7 @@ def _row(row: Json, of: Unit) -> list[str]:
     return [
         f"{row['pattern']} {row['op']}{', mixed' if row['mixed'] else ''}",
         size(row["block_bytes"]),
-        f"{row['iodepth']}×{row['numjobs']}",
+        "open" if row["open"] else f"{row['iodepth']}×{row['numjobs']}",
         number(measured[rate] / 1e6),
         number(simulated[rate] / 1e6),
         f"{errors[rate]:+.1f}%",
