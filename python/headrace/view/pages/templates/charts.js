@@ -3,6 +3,7 @@
 (() => {
   const of = (name) => JSON.parse(document.getElementById(name).textContent);
   const charts = of("charts"), variables = Object.entries(of("variables"));
+  const ERRORS = 1; // As vega.Error: warnings concern how charts are written.
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const actions = { export: true, source: false, compiled: false, editor: false };
   const draw = () => {
@@ -12,7 +13,7 @@
     const specs = JSON.parse(inked);
     document.querySelectorAll("figure.chart").forEach((figure, at) => {
       const tooltip = { theme: dark.matches ? "dark" : "light" };
-      const options = { renderer: "svg", actions, tooltip, downloadFileName: figure.dataset.name, logLevel: vega.Error };
+      const options = { renderer: "svg", actions, tooltip, downloadFileName: figure.dataset.name, logLevel: ERRORS };
       vegaEmbed(figure.querySelector("div"), specs[at], options).then(() => figure.classList.add("live"));
     });
   };
