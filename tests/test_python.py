@@ -108,6 +108,18 @@ def test_numbers_of_numpy_are_numbers_of_a_scenario() -> None:
             headrace.sweep(short, {"system.tds.disks": one})
 
 
+def test_a_sweep_has_numbers_and_units() -> None:
+    short = headrace.load(EXAMPLE).with_({"run.requests": 2000})
+    frame = headrace.sweep(short, {"system.tds.stripe_unit": ["64 KiB", "1 MiB"]}, replications=2).frame
+    assert frame["system.tds.stripe_unit_bytes"].to_list() == [65536, 1 << 20]
+    units = headrace.units(frame)
+    assert units["system.tds.stripe_unit_bytes"] == "B"
+    assert units["readers.mean_ms"] == units["readers.mean_ms ±"] == "ms"
+    assert units["readers.requests_per_s"] == "1/s"
+    assert units["tds.utilisation"] == "share"
+    assert "replications" not in units
+
+
 def test_every_function_takes_a_scenario_and_a_goal_alone() -> None:
     short = headrace.load(EXAMPLE).with_({"run.requests": 2000})
     assert headrace.run(short).data == short.run().data

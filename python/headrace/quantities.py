@@ -6,7 +6,7 @@ The unit of a time goes by its size; the times of one column, axis or table have
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import floor, log10
+from math import floor, isfinite, log10
 
 
 @dataclass(frozen=True)
@@ -181,27 +181,30 @@ def rate(bytes_per_s: float) -> str:
     return f"{amount(bytes_per_s)}/s"
 
 
-def number(value: float) -> str:
+def number(value: float, digits: int = 3) -> str:
     """Write a number in three digits, without zeros at its end behind the point, and without an exponent.
 
     >>> number(126.42), number(118926.3), number(0.5), number(0.00002173), number(0), number(-1.0)
     ('126', '119,000', '0.5', '0.0000217', '0', '-1')
+    >>> number(4.6512, 4)
+    '4.651'
     """
-    told = aligned(value)
+    told = aligned(value, digits)
     return told.rstrip("0").rstrip(".") if "." in told else told
 
 
-def aligned(value: float) -> str:
+def aligned(value: float, digits: int = 3) -> str:
     """Write a number in three digits, zeros at its end too, so that a column lines up.
 
     >>> aligned(30.2), aligned(107.99), aligned(12345.6), aligned(0), aligned(0.9996)
     ('30.2', '108', '12,300', '0', '1.00')
     """
-    if not value:
-        return "0"
+    if not value or not isfinite(value):
+        return f"{value:g}"
     # By the number as it is rounded: .9996 is 1.00.
-    power = int(f"{value:.2e}".partition("e")[2])
-    return f"{round(value, 2 - power):,.{max(0, 2 - power)}f}"
+    power = int(f"{value:.{digits - 1}e}".partition("e")[2])
+    behind = digits - 1 - power
+    return f"{round(value, behind):,.{max(0, behind)}f}"
 
 
 def percent(value: float | None, form: str) -> str:

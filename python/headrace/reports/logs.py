@@ -269,7 +269,7 @@ def regressions(found: Json) -> LogRows:
             columns.append(f"{op}s, alone")
             fits.append(fit["alone"])
     lines: dict[str, Callable[[Json], str]] = {
-        "latency, s": lambda fit: number(fit["latency_s"]["value"]),
+        "latency, s": lambda fit: number(fit["latency_s"]["value"], DIGITS),
         "95 % interval": lambda fit: _interval(fit["latency_s"], 1),
         "rate, MB/s": lambda fit: _interval(fit["rate_bytes_per_s"], 1e-6, ends=False),
         "95 % interval ": lambda fit: _interval(fit["rate_bytes_per_s"], 1e-6),
@@ -286,7 +286,7 @@ def regressions(found: Json) -> LogRows:
         "latency: standard error, s": lambda fit: number(fit["latency_s"]["error"]),
         "latency: t": lambda fit: _number(fit["latency_s"]["t"]),
         "latency: p": lambda fit: _p(fit["latency_s"]["p"]),
-        "slope, s/MB": lambda fit: number(fit["slope_s_per_byte"]["value"] * 1e6),
+        "slope, s/MB": lambda fit: number(fit["slope_s_per_byte"]["value"] * 1e6, DIGITS),
         "slope: standard error, s/MB": lambda fit: number(fit["slope_s_per_byte"]["error"] * 1e6),
         "slope: t": lambda fit: _number(fit["slope_s_per_byte"]["t"]),
         "slope: p": lambda fit: _p(fit["slope_s_per_byte"]["p"]),
@@ -297,8 +297,12 @@ def regressions(found: Json) -> LogRows:
 def _interval(of: Json | None, scale: float, *, ends: bool = True) -> str:
     if of is None:
         return "—"
-    end = "∞" if of["to"] is None else number(of["to"] * scale)
-    return f"{number(of['from'] * scale)}–{end}" if ends else number(of["value"] * scale)
+    end = "∞" if of["to"] is None else number(of["to"] * scale, DIGITS)
+    return f"{number(of['from'] * scale, DIGITS)}–{end}" if ends else number(of["value"] * scale, DIGITS)
+
+
+# The ends of the narrow intervals of a regression differ in the fourth digit.
+DIGITS = 4
 
 
 def _number(value: float | None) -> str:

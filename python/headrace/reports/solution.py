@@ -63,7 +63,11 @@ def charts(found: "SolutionData") -> list[Chart]:
     return [
         Chart(lines(_throughput(found), load, Axis("requests/s")), "throughput", heading="Throughput against load"),
         Chart(lines(_response(found), load, response), "response", heading="Response time against load"),
-        Chart(lines(_utilisation(found), load, Axis("utilisation", "percent")), "utilisation", heading="Utilisation against load"),
+        Chart(
+            lines(_utilisation(found), load, Axis("utilisation", "percent")),
+            "utilisation",
+            heading="Utilisation against load",
+        ),
     ]
 
 
