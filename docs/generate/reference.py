@@ -103,7 +103,7 @@ def _fields(component: Json) -> str:
 
 
 def _is_sourced(name: str) -> bool:
-    """Tell whether a type only repeats another: a number with its source has one for each unit."""
+    """Return true if a type only repeats another: a number with its source has one for each unit."""
     return name.startswith(("Sourced", "Told")) and name not in {"Sourced", "Told"}
 
 

@@ -114,7 +114,7 @@ def numbers(values: Mapping[str, object]) -> dict[str, float]:
     {'system.tds.stripe_unit_bytes': 65536.0, 'op.reads_share': 0.7}
     """
     found = {place: _quantity(value) for place, value in values.items() if isinstance(value, str)}
-    return {f"{place}_{_end(of)}": of.number for place, of in found.items() if of and _end(of)}
+    return {f"{place}_{_end(of)}": float(f"{of.number:.12g}") for place, of in found.items() if of and _end(of)}
 
 
 def _quantity(value: str) -> Quantity | None:

@@ -48,7 +48,7 @@ impl<F: FnMut(&[u8], &mut Devices) -> Result<Raw, String>> LineParser for F {
 }
 
 /// Declares the formats: their modules, what a user may write, how a file shows that it has one, and its parser. A file shows it by
-/// its `lines`, by its `records` of so many bytes, by its name (`named`), or not at all.
+/// its `lines`, by its `records` (of this number of bytes), by its name (`named`), or not at all.
 macro_rules! formats {
     ($sample:ident; $($module:ident {$(
         $(#[$doc:meta])* $kind:ident $(($given:ident: $type:ty))? [$($shown:tt)*] = $parser:expr,
