@@ -73,6 +73,7 @@ def test_a_scenario_is_compared_at_the_rates_that_were_measured(tmp_path: Path) 
     scenario = Scenario(f"system: {{disk: {clerk}}}\nworkload: {{users: {{to: disk, arrivals: {{poisson: 1 /s}}}}}}")
     rows = comparison.compare(scenario, iostat.read(written(tmp_path / "iostat.txt", TEXT)))["rows"]
     assert [(row["op"], row["open"], row["mixed"]) for row in rows] == [("read", True, True), ("write", True, True)]
+    assert [row["block_bytes"] for row in rows] == [65536, 4096]
     for row in rows:
         assert row["simulated"]["mean_ms"] == pytest.approx(15, rel=0.05)
         assert row["simulated"]["iops"] == pytest.approx(row["measured"]["iops"], rel=0.05)
