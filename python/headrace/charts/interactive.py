@@ -81,12 +81,22 @@ def _units(of: Json) -> Iterator[Json]:
 def _tell(unit: Json) -> None:
     """Show what is under the pointer: the description of a mark, or its values."""
     mark, encoding = unit["mark"], unit.get("encoding", {})
+    _one_legend(encoding)
     if "description" in encoding:
         encoding["tooltip"] = encoding["description"]
     elif mark["type"] in OF_VALUES:
         encoding["tooltip"] = [_value(encoding[one]) for one in ("color", "x", "y") if "field" in encoding.get(one, {})]
         if mark["type"] == "line":
             mark["point"] = UNSEEN
+            if legend := encoding.get("color", {}).get("legend"):
+                legend["symbolType"] = "stroke"
+
+
+def _one_legend(encoding: Json) -> None:
+    """Let the legend of colours show dashes and shapes too: Vega-Lite warns of others that are left out beside it."""
+    if encoding.get("color", {}).get("legend") is not None:
+        for channel in (encoding[one] for one in ("shape", "strokeDash") if one in encoding):
+            channel.pop("legend", None)
 
 
 def _value(channel: Json) -> Json:

@@ -3,7 +3,6 @@
 (() => {
   const of = (name) => JSON.parse(document.getElementById(name).textContent);
   const charts = of("charts"), variables = Object.entries(of("variables"));
-  const ERRORS = 1; // As vega.Error: warnings concern how charts are written.
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const actions = { export: true, source: false, compiled: false, editor: false };
   const draw = () => {
@@ -13,7 +12,7 @@
     const specs = JSON.parse(inked);
     document.querySelectorAll("figure.chart").forEach((figure, at) => {
       const tooltip = { theme: dark.matches ? "dark" : "light" };
-      const options = { renderer: "svg", actions, tooltip, downloadFileName: figure.dataset.name, logLevel: ERRORS };
+      const options = { renderer: "svg", actions, tooltip, downloadFileName: figure.dataset.name };
       vegaEmbed(figure.querySelector("div"), specs[at], options).then(() => figure.classList.add("live"));
     });
   };
