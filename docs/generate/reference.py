@@ -144,7 +144,7 @@ def _choice(choice: Json) -> Iterator[str]:
 
 def _table(of: Json) -> str:
     required = set(of.get("required", []))
-    lines = ["| field | is | default | means |", "|---|---|---|---|"]
+    lines = ["| field | type | default | meaning |", "|---|---|---|---|"]
     for name, field in of["properties"].items():
         default = "required" if name in required else _default(field)
         lines.append(f"| `{name}` | {_kind(field)} | {default} | {_about(field)} |")

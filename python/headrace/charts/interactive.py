@@ -5,6 +5,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +36,11 @@ def library() -> str:
     little address space for bundling.
     """
     version = ".".join(altair.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    kept = _cache() / f"vega-embed-{version}-{vl_convert.__version__}.js"
+    kept = _cache() / f"vega-embed-{version}-{metadata.version('vl-convert-python')}.js"
     if kept.is_file():
         return kept.read_text(encoding="utf-8")
     address_space.check()
-    script = str(vl_convert.javascript_bundle(vl_version=version))
+    script = str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed", vl_version=version))
     with suppress(OSError):  # Without a cache, the next report bundles again.
         kept.parent.mkdir(parents=True, exist_ok=True)
         write_whole(kept, script)
