@@ -43,21 +43,34 @@ def pages(schema: Json) -> dict[str, str]:
     listed = "\n".join(f"- [`{name}`]({name}.md): {_about(of)}" for name, of in components.items())
     document = _section("The document", schema)
     found["index"] = _joined("# Scenario reference", ABOUT, UNITS, document, f"## {COMPONENT}", "One of:", listed)
-    return {page: _linked(text, page, at | {COMPONENT: "index"}) for page, text in found.items()}
+    words = {name: _words(of) for name, of in types.items()}
+    return {page: _linked(text, page, at | {COMPONENT: "index"}, words) for page, text in found.items()}
 
 
 def _joined(*parts: str) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _linked(text: str, page: str, at: Mapping[str, str]) -> str:
-    """Return the text of a page with links to the pages on which types are described."""
+def _linked(text: str, page: str, at: Mapping[str, str], words: Mapping[str, str]) -> str:
+    """Return the text of a page with links to the pages on which types are described; a choice of words is named."""
     pages = {name.lower(): where for name, where in at.items()}
 
     def link(found: re.Match[str]) -> str:
-        return f"]({'' if pages[found[1]] == page else pages[found[1]] + '.md'}#{found[1]})"
+        where = "" if pages[found[2]] == page else f"{pages[found[2]]}.md"
+        return f"[{words.get(found[1]) or found[1]}]({where}#{found[2]})"
 
-    return re.sub(r"\]\(#(\w+)\)", link, text)
+    return re.sub(r"\[(\w+)\]\(#(\w+)\)", link, text)
+
+
+# A choice of more words than this is called by its name.
+MOST_WORDS = 5
+
+
+def _words(of: Json) -> str:
+    """Return the words that a type is a choice of: `fcfs` or `sstf`; nothing for other types and for many words."""
+    known = [choice.get("const") for choice in _choices(of)]
+    is_choice = 0 < len(known) <= MOST_WORDS and None not in known
+    return " or ".join(f"`{word}`" for word in known) if is_choice else ""
 
 
 def _type(component: Json) -> str:
