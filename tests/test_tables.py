@@ -221,7 +221,7 @@ def test_a_difference_that_is_nothing_is_called_none() -> None:
     assert row(99.70, 99.6977, 0.0032) == ["users: requests/s", "no", "99.7", "99.7", "none", "within 0.05 %"]
     assert row(0.0, 0.0, 0.0)[1:] == ["no", "0", "0", "none", "—"]
     # An interval that reaches farther leaves it open, and a difference that is shown is one, however small.
-    assert row(100.0, 100.01, 0.2)[1:] == ["not shown", "100.0", "100.0", "0.01 ± 0.20", "0.01 ± 0.20 %"]
+    assert row(100.0, 100.01, 0.2)[1:] == ["not shown", "100", "100", "0.01 ± 0.20", "0.01 ± 0.20 %"]
     assert row(1e6, 1e6 + 100, 10.0, shown=True)[1] == "yes"
 
 
@@ -230,7 +230,7 @@ def test_utilisation_is_in_percent_and_throughput_in_megabytes() -> None:
                                      Difference("users.bytes_per_s", 6.534e6, 7e6, 466e3, 1e3, True)])  # fmt: skip
     rows = found.rows()[1]
     assert rows[0] == ["disk: utilisation, %", "yes", "36.6", "29.4", "-7.18 ± 0.20", "-19.62 ± 0.55 %"]
-    assert rows[1][:5] == ["users: MB/s", "yes", "6.534", "7.000", "0.4660 ± 0.0010"]
+    assert rows[1][:5] == ["users: MB/s", "yes", "6.53", "7.00", "0.4660 ± 0.0010"]
 
 
 def test_times_of_a_validation_have_one_unit_by_their_size() -> None:
@@ -244,7 +244,7 @@ def test_times_of_a_validation_have_one_unit_by_their_size() -> None:
              "simulated_ms": 31_000.0, "seek_ms": 9.0, "rotation_ms": 4.0}  # fmt: skip
     columns, [row] = validation.worst_rows({"worst": [worst]})
     assert columns[4:6] + columns[7:] == ["measured, s", "simulated, s", "seek, s", "rotation, s"]
-    assert row == ["1", "read", "2", "4", "21.000", "31.000", "platter", "0.009", "0.004"]
+    assert row == ["1", "read", "2", "4", "21.0", "31.0", "platter", "0.00900", "0.00400"]
 
 
 def test_metrics_of_a_kind_have_the_columns_of_all_its_components() -> None:
