@@ -13,11 +13,14 @@ CHARTS = {
     "acquisition": "utilisation_series",
     "archive": "fill_series_pool",
     "bursts": "response_series",
+    "controller-cache": "utilisation_series",
     "daily-curve": "response_series",
+    "file-system": "utilisation_series",
     "library": "drives_series_library",
     "rebuild": "p99_series",
     "recall-order": "drives_series_library",
     "san": "utilisation_series",
+    "shared-link": "utilisation_series",
     "tape-writes": "response_series",
 }
 
