@@ -183,7 +183,6 @@ class _Result:
             "iops": sum(part.iops for part in parts),
             "bandwidth_bytes_per_s": sum(part.bytes_per_s for part in parts),
             "paced": _paced(options),
-            "arrivals": None,
         }
         if told["block_bytes"] < 1 or told["iops"] <= 0:
             raise self.refuse(f"`{jobs[0].where}.{op}` has requests without bytes or time", DAMAGED)
