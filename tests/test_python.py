@@ -10,6 +10,7 @@ import pytest
 import headrace
 from conftest import ROOT
 from headrace import Results, ScenarioError, _core, experiment, quantities
+from headrace.measurement import Measurement, loads
 
 EXAMPLE = ROOT / "examples" / "raid0-split-merge.yaml"
 
@@ -106,6 +107,15 @@ def test_numbers_of_numpy_are_numbers_of_a_scenario() -> None:
     for one in (4, "2,4"):
         with pytest.raises(ScenarioError, match="one value; give a list of values"):
             headrace.sweep(short, {"system.tds.disks": one})
+
+
+def test_a_measurement_needs_only_what_every_point_has() -> None:
+    point = {"op": "read", "pattern": "random", "block_bytes": 4096, "iodepth": 4, "numjobs": 1}
+    found = Measurement([point | {"iops": 20_000, "mean_ms": 0.2}])
+    assert found.points[0]["p99_ms"] is None
+    assert "81.9" in found._repr_html_()
+    (load,), remarks = loads.loads_of(found)
+    assert (load.iodepth, load.measured["read"]["bandwidth_bytes_per_s"], remarks) == (4, 81_920_000, [])
 
 
 def test_a_sweep_has_numbers_and_units() -> None:

@@ -35,7 +35,7 @@ def rows(points: list[Json]) -> tuple[list[str], list[list[str]]]:
             size(point["block_bytes"]),
             *(("open", "") if point["arrivals"] else (str(point["iodepth"]), str(point["numjobs"]))),
             number(point["iops"]),
-            number(point["bandwidth_bytes_per_s"] / 1e6),
+            number((point["bandwidth_bytes_per_s"] or point["iops"] * point["block_bytes"]) / 1e6),
             number(of.of(point["mean_ms"])),
             *("—" if point[name] is None else number(of.of(point[name])) for name in ("p50_ms", "p99_ms")),
         ]
