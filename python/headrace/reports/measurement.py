@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from headrace.quantities import number, size, unit
+from headrace.quantities import aligned, number, size, unit
 from headrace.report import Report, Table, noted
 
 Json = dict[str, Any]
@@ -34,10 +34,10 @@ def rows(points: list[Json]) -> tuple[list[str], list[list[str]]]:
             point["pattern"],
             size(point["block_bytes"]),
             *(("open", "") if point["arrivals"] else (str(point["iodepth"]), str(point["numjobs"]))),
-            number(point["iops"]),
-            number((point["bandwidth_bytes_per_s"] or point["iops"] * point["block_bytes"]) / 1e6),
-            number(of.of(point["mean_ms"])),
-            *("—" if point[name] is None else number(of.of(point[name])) for name in ("p50_ms", "p99_ms")),
+            aligned(point["iops"]),
+            aligned((point["bandwidth_bytes_per_s"] or point["iops"] * point["block_bytes"]) / 1e6),
+            aligned(of.of(point["mean_ms"])),
+            *("—" if point[name] is None else aligned(of.of(point[name])) for name in ("p50_ms", "p99_ms")),
         ]
         for point in points
     ]
