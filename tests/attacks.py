@@ -8,6 +8,7 @@ import json
 import os
 import random
 import signal
+import struct
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -40,6 +41,13 @@ TRACES = {
         "  8,0    1        3     0.004001829     0  C   R 223490 + 8 [0]\n"
     ),
 }  # fmt: skip
+# Traces of records; the text of a record is its Latin-1 characters.
+RECORDS = {
+    "a.vscsi1": [struct.pack("<3I2H2Q", 9, 4096, 1, command, 263, 99, 5000) for command in (0x28, 0x2A)],
+    "a.vscsi2": [struct.pack("<2H3I3Q", command, 519, 9, 4096, 1, 99, 5000, 90) for command in (0x28, 0x2A)],
+    "a.oracleGeneral": [struct.pack("<IQIq", second, 1 << 60, 4096, -1) for second in (7, 7, 9)],
+}
+TRACES |= {name: b"".join(records).decode("latin-1") for name, records in RECORDS.items()}
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.yaml"))
 
 
@@ -81,7 +89,7 @@ def damaged_trace(number: int, folder: Path) -> list[str]:
     """Look over, convert and replay a trace that is damaged, in each format in turn."""
     luck, wrong = random.Random(number), list[str]()
     name = list(TRACES)[number % len(TRACES)]
-    text = TRACES[name].encode() * luck.choice([1, 1, 20])
+    text = TRACES[name].encode("latin-1") * luck.choice([1, 1, 20])
     is_compressed = luck.random() < 0.1
     raw = damaged(gzip.compress(text), luck) if is_compressed else damaged(text, luck)
     file = folder / f"trace{os.getpid()}{name}{'.gz' if is_compressed else ''}"

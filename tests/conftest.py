@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -57,6 +58,11 @@ def written(file: Path, text: str) -> Path:
     """Write a file, and return its path."""
     file.write_text(text)
     return file
+
+
+def without_scripts(page: Path) -> str:
+    """Return the text of a page as it is where no script runs."""
+    return re.sub(r"<script.*?</script>", "", page.read_text(), flags=re.DOTALL)
 
 
 @pytest.fixture(scope="session")

@@ -34,7 +34,14 @@ def test_experiments_take_it(headrace: Run, file: Path, stream: str) -> None:
 
 @BOTH
 def test_a_run_writes_all_it_can(headrace: Run, tmp_path: Path, file: Path, stream: str) -> None:
-    options = ["--report", tmp_path / "page.html", "--timeline", tmp_path / "t.json", "--requests", tmp_path / "all"]
+    options = [
+        "--report",
+        tmp_path / "page.html",
+        "--timeline",
+        tmp_path / "t.json",
+        "--save-requests",
+        tmp_path / "all",
+    ]
     ran = headrace("run", file, *options)
     assert ran.returncode == 0, ran.stderr
     assert "Drives of library in use, mean of each segment" in (tmp_path / "page.html").read_text()

@@ -57,6 +57,10 @@ def test_the_pages_made_from_the_code_are_whole(pages: Path) -> None:
         assert f"- scenario/{page.name}\n" in navigation
     assert "`--timeline FILE.json`" in (pages / "commands.md").read_text()
     assert (pages / "gallery" / "bursts.svg").stat().st_size > 1000
+    assert "figure" in (pages / "gallery" / "front.html").read_text(), "the report that the front page shows"
+    links = re.findall(r'href="(gallery/[^"]+)"', (pages / "gallery.md").read_text())
+    assert len(links) >= 20
+    assert all((pages / link).exists() for link in links)
     for notebook in (ROOT / "docs" / "notebooks").glob("*.ipynb"):
         assert all(not cell.get("outputs") for cell in json.loads(notebook.read_text())["cells"]), (
             "commit it without outputs"

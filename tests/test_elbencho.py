@@ -1,9 +1,11 @@
 """Results of elbencho as measurements."""
 
+import random
 from pathlib import Path
 
 import pytest
 
+from attacks import damaged
 from conftest import Run
 from headrace import ScenarioError
 from headrace.measurement import elbencho, load
@@ -69,3 +71,14 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "other.csv").write_text("a,b\n1,2\n")
     with pytest.raises(ScenarioError, match="is no result of elbencho: its first line has no column `operation`"):
         elbencho.read([tmp_path / "other.csv"])
+
+
+def test_damaged_results_are_read_or_refused(tmp_path: Path) -> None:
+    sound = written(tmp_path, READ, MIX).read_bytes()
+    for number in range(200):
+        (tmp_path / "results.csv").write_bytes(damaged(sound, random.Random(number)))
+        try:
+            points = elbencho.read([tmp_path / "results.csv"]).points
+        except ScenarioError:
+            continue
+        assert all(point["iops"] > 0 and point["mean_ms"] > 0 for point in points)

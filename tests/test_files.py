@@ -62,7 +62,7 @@ VARY = ["--vary", f"{RATE}=10 /s,20 /s"]
         ["run", "a.yaml", "--report", "hard.html"],
         ["run", "a.yaml", "--report", "soft.html"],
         ["run", "a.yaml", "--timeline", "devices/../a.yaml"],
-        ["run", "a.yaml", "--requests", "a.yaml"],
+        ["run", "a.yaml", "--save-requests", "a.yaml"],
         ["run", "replay.yaml", "--report", "trace.html"],
         ["run", "replay.yaml", "--timeline", "devices/mine.yaml"],
         ["run", "alias.yaml", "--report", "trace.html"],
@@ -158,7 +158,7 @@ def limited(*arguments: object, cwd: Path, most: int, text: bool = True) -> subp
 
 
 def test_a_full_disk_under_a_log_keeps_the_answer(folder: Path) -> None:
-    for option in (["--requests", "log"], ["--timeline", "way.json"]):
+    for option in (["--save-requests", "log"], ["--timeline", "way.json"]):
         ran = limited("run", "a.yaml", *option, cwd=folder, most=1000)
         assert ran.returncode == 2, ran.stderr
         assert "users: " in ran.stdout

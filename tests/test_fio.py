@@ -301,7 +301,7 @@ def test_a_job_file_is_a_load(tmp_path: Path) -> None:
     readers, log = document["workload"]["readers"], document["workload"]["log"]
     assert readers["arrivals"] == {"closed": {"depth": 32}}
     assert (readers["to"], readers["op"], readers["size"], readers["pattern"]) == ("sdb", "read", "4 KiB", "uniform")
-    assert log["arrivals"] == {"every": "20000000 ns"}
+    assert log["arrivals"] == {"every": "20 ms"}
     assert (log["op"], log["size"], log["pattern"]) == ("write", "64 KiB", "sequential")
     assert log["region"] == {"from": "0 B", "size": "1 GiB"}
     assert document["run"]["time"] == "30 s"
@@ -318,7 +318,7 @@ def options(folder: Path, text: str) -> tuple[Json, str]:
 
 def test_options_are_honoured(tmp_path: Path) -> None:
     stream, _ = options(tmp_path, "rw=randrw rwmixread=70 bssplit=4k/60:64k/40")
-    assert stream["op"] == {"reads": 0.7}
+    assert stream["op"] == {"reads": "70 %"}
     assert stream["size"]["mix"] == [{"size": "4 KiB", "weight": 0.6}, {"size": "64 KiB", "weight": 0.4}]
     stream, _ = options(tmp_path, "rw=randread random_distribution=zipf:1.2 size=1g ioengine=io_uring iodepth=4")
     assert stream["pattern"] == {"hot_spot": {"skew": 1.2, "spots": 1 << 18}}
@@ -359,24 +359,24 @@ def test_a_job_that_thinks_waits_for_all_its_requests_first(tmp_path: Path) -> N
     """fio 3.33: iodepth=32 thinktime=1000 make 890 requests/s, thinktime_blocks=32 22,520/s: it empties its queue."""
     common = "rw=randread ioengine=libaio iodepth=32 thinktime=1000"
     stream, remarks = options(tmp_path, common)
-    assert stream["arrivals"] == {"closed": {"depth": 1, "think": "1000000 ns"}}
+    assert stream["arrivals"] == {"closed": {"depth": 1, "think": "1 ms"}}
     assert "leaves one request in flight" in remarks
     ran = Scenario(json.dumps(job(tmp_path, f"[a]\ndirect=1\nnumber_ios=2000\n{common.replace(' ', chr(10))}\n",
                                   device="samsung-pm883-480gb")[0])).run()  # fmt: skip
     assert 800 < ran.streams["requests_per_s"].item() < 1000
     stream, remarks = options(tmp_path, f"{common} thinktime_blocks=8")
-    assert stream["arrivals"] == {"closed": {"depth": 8, "think": "1000000 ns"}}
+    assert stream["arrivals"] == {"closed": {"depth": 8, "think": "1 ms"}}
     assert "`thinktime_blocks=8`: each of 8 clients thinks 0.001 s" in remarks
     stream, _ = options(tmp_path, f"{common} thinktime_blocks=64")
-    assert stream["arrivals"] == {"closed": {"depth": 32, "think": "500000 ns"}}
+    assert stream["arrivals"] == {"closed": {"depth": 32, "think": "500 µs"}}
 
 
 def test_the_slower_of_a_rate_and_thought_counts(tmp_path: Path) -> None:
     stream, remarks = options(tmp_path, "rw=randread rate_iops=1000 thinktime=10000")
-    assert stream["arrivals"] == {"closed": {"depth": 1, "think": "10000000 ns"}}
+    assert stream["arrivals"] == {"closed": {"depth": 1, "think": "10 ms"}}
     assert "`rate_iops=1000` is ignored: `thinktime=10000` allows at most 100 requests/s" in remarks
     stream, remarks = options(tmp_path, "rw=randread rate_iops=10 thinktime=10000")
-    assert stream["arrivals"] == {"every": "100000000 ns"}
+    assert stream["arrivals"] == {"every": "100 ms"}
     assert "`thinktime=10000` is ignored: the rate, 10 /s, is lower" in remarks
 
 
@@ -390,15 +390,15 @@ def directions(folder: Path, lines: str) -> dict[str, tuple[Json, str]]:
 def test_each_direction_has_its_rate_and_its_size(tmp_path: Path) -> None:
     """As fio 3.33 reports of such jobs: 1,000 reads/s and 1,000 writes/s, 900 and 100, 2,559 and 80."""
     found = directions(tmp_path, "rw=randrw rwmixread=70 rate_iops=1000")
-    assert found == {f"mix-{way}": ({"every": "1000000 ns"}, "4 KiB") for way in ("reads", "writes")}
+    assert found == {f"mix-{way}": ({"every": "1 ms"}, "4 KiB") for way in ("reads", "writes")}
     found = directions(tmp_path, "rw=randrw rate_iops=900,100")
-    assert [arrivals["every"] for arrivals, _ in found.values()] == ["1111111 ns", "10000000 ns"]
+    assert [arrivals["every"] for arrivals, _ in found.values()] == ["1111111 ns", "10 ms"]
     found = directions(tmp_path, "rw=randrw rate=10m,5m bs=4k,64k rate_process=poisson")
     assert found["mix-reads"] == ({"poisson": "2560 /s"}, "4 KiB")
     assert found["mix-writes"] == ({"poisson": "80 /s"}, "64 KiB")
     found = directions(tmp_path, "rw=randrw rate_iops=,100 ioengine=libaio iodepth=4")
     assert found["mix-reads"][0] == {"closed": {"depth": 4}}
-    assert found["mix-writes"][0] == {"every": "10000000 ns"}
+    assert found["mix-writes"][0] == {"every": "10 ms"}
     assert list(directions(tmp_path, "rw=randrw")) == ["mix"]
 
 

@@ -88,7 +88,7 @@ def test_what_functions_import_is_seen() -> None:
 def test_renderers_know_blocks_and_nothing_that_was_found() -> None:
     graph = imports(types=True)
     renderers = {name for name in graph if name.startswith("headrace.view") and ".explore" not in name}
-    shared = ("report", "charts.style", "quantities", "errors", "files", "loopback", "_core")
+    shared = ("report", "charts.style", "charts.interactive", "quantities", "errors", "files", "loopback", "_core")
     known = {f"headrace.{name}" for name in shared} | {"headrace"} | renderers
     for renderer in renderers - {"headrace.view.terminal.progress"}:
         assert {name for name in graph[renderer] if name in MODULES} <= known, renderer

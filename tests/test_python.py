@@ -10,6 +10,7 @@ import pytest
 import headrace
 from conftest import ROOT
 from headrace import Results, ScenarioError, _core, experiment, quantities
+from headrace.measurement import Measurement, loads
 
 EXAMPLE = ROOT / "examples" / "raid0-split-merge.yaml"
 
@@ -108,6 +109,27 @@ def test_numbers_of_numpy_are_numbers_of_a_scenario() -> None:
             headrace.sweep(short, {"system.tds.disks": one})
 
 
+def test_a_measurement_needs_only_what_every_point_has() -> None:
+    point = {"op": "read", "pattern": "random", "block_bytes": 4096, "iodepth": 4, "numjobs": 1}
+    found = Measurement([point | {"iops": 20_000, "mean_ms": 0.2}])
+    assert found.points[0]["p99_ms"] is None
+    assert "81.9" in found._repr_html_()
+    (load,), remarks = loads.loads_of(found)
+    assert (load.iodepth, load.measured["read"]["bandwidth_bytes_per_s"], remarks) == (4, 81_920_000, [])
+
+
+def test_a_sweep_has_numbers_and_units() -> None:
+    short = headrace.load(EXAMPLE).with_({"run.requests": 2000})
+    frame = headrace.sweep(short, {"system.tds.stripe_unit": ["64 KiB", "1 MiB"]}, replications=2).frame
+    assert frame["system.tds.stripe_unit_bytes"].to_list() == [65536, 1 << 20]
+    units = headrace.units(frame)
+    assert units["system.tds.stripe_unit_bytes"] == "B"
+    assert units["readers.mean_ms"] == units["readers.mean_ms ±"] == "ms"
+    assert units["readers.requests_per_s"] == "1/s"
+    assert units["tds.utilisation"] == "share"
+    assert "replications" not in units
+
+
 def test_every_function_takes_a_scenario_and_a_goal_alone() -> None:
     short = headrace.load(EXAMPLE).with_({"run.requests": 2000})
     assert headrace.run(short).data == short.run().data
@@ -132,6 +154,38 @@ def test_what_decisions_find_writes_its_report(tmp_path: Path) -> None:
         found.report(page)
         assert quantities.unbroken(found.answer[:20]) in page.read_text()
         page.unlink()
+        assert found.charts(), "each has a chart"
+        for name, drawn in found.charts().items():
+            assert drawn.properties(title=name).to_dict()["title"] == name
+
+
+def test_a_solution_has_charts() -> None:
+    charts = headrace.load(EXAMPLE).solve().charts()
+    assert list(charts) == ["throughput", "response", "utilisation"]
+    assert charts["response"].properties(width=600).to_dict()["width"] == 600
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "said"),
+    [
+        ("sytem.tds.disks", 8, "there is no `sytem`; did you mean `system`?"),
+        ("system.tds.diskz", 8, "`tds` has no field `diskz`"),
+        ("system.tds.disks", "many", "`disks` is `many`; it must be a whole number"),
+        ("workload.reader.size", "1 KiB", "there is no `reader`; did you mean `readers`?"),
+    ],
+)
+def test_a_place_that_does_not_exist_is_refused_at_once(place: str, value: object, said: str) -> None:
+    with pytest.raises(ScenarioError, match=re.escape(said)):
+        headrace.load(EXAMPLE).with_({place: value})
+
+
+def test_a_scenario_may_be_changed_in_several_steps() -> None:
+    """What another place lacks meanwhile is no error yet."""
+    step = headrace.load(EXAMPLE).with_({"system.tds.type": "station"})
+    with pytest.raises(ScenarioError):
+        step.check()
+    whole = step.with_({"system.tds": {"type": "station", "service": "1 ms"}})
+    assert whole.check()["system"]["tds"]["service"] == "1 ms"
 
 
 def test_files_that_cannot_be_read_or_written_are_named(results: Results, tmp_path: Path) -> None:

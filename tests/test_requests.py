@@ -37,15 +37,8 @@ def test_the_log_is_the_run_request_by_request(tmp_path: Path) -> None:
     assert rows.equals(requests_of(tmp_path / "events", engine="events"))
 
 
-def test_a_number_of_requests_makes_no_folder(headrace: Run, tmp_path: Path) -> None:
-    refused = headrace("run", ROOT / "examples" / "bursts.yaml", "--requests", "1000", cwd=tmp_path)
-    assert refused.returncode == 2
-    assert "`--set run.requests=1000`" in " ".join(refused.stderr.replace("│", " ").split())
-    assert not list(tmp_path.iterdir())
-
-
 def test_a_folder_that_holds_another_log_is_refused(headrace: Run, tmp_path: Path) -> None:
-    command = ["run", EXAMPLE, "--set", "run.requests=100", "--requests", tmp_path]
+    command = ["run", EXAMPLE, "--set", "run.requests=100", "--save-requests", tmp_path]
     assert headrace(*command).returncode == 0
     again = headrace(*command)
     assert again.returncode == 2

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import headrace as package
-from conftest import ROOT, Run
+from conftest import ROOT, Run, without_scripts
 from test_contract import fields
 
 CLIENTS = """\
@@ -91,7 +91,7 @@ def test_what_has_no_formula_is_refused(headrace: Run, tmp_path: Path) -> None:
 def test_a_report_has_pictures(headrace: Run, clients: Path, tmp_path: Path) -> None:
     page = tmp_path / "solve.html"
     headrace("solve", clients, "--load", "1..4", "--report", page)
-    text = page.read_text()
+    text = without_scripts(page)
     assert text.count("<svg") == 3
     assert "What limits it" in text
     assert "Bard-Schweitzer" in text

@@ -17,7 +17,16 @@ EXAMPLE = ROOT / "examples" / "stripe-unit.yaml"
 def events(headrace: Run, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     folder = tmp_path_factory.mktemp("timeline")
     file = folder / "timeline.json"
-    command = ["run", EXAMPLE, "--set", "run.requests=300", "--set", "run.warm_up=none", "--requests", folder / "log"]
+    command = [
+        "run",
+        EXAMPLE,
+        "--set",
+        "run.requests=300",
+        "--set",
+        "run.warm_up=none",
+        "--save-requests",
+        folder / "log",
+    ]
     ran = headrace(*command, "--timeline", file, "--first", 40)
     assert ran.returncode == 0, ran.stderr
     found: list[dict[str, Any]] = json.loads(file.read_text())["traceEvents"]

@@ -12,7 +12,7 @@ import numpy as np
 import polars
 import pytest
 
-from conftest import Run, real_program
+from conftest import Run, real_program, without_scripts
 from headrace import Scenario, ScenarioError, trace
 
 Rows = list[dict[str, Any]]
@@ -180,7 +180,7 @@ def test_info_tells_what_a_trace_is_like(headrace: Run, tmp_path: Path) -> None:
     assert info["arrivals"]["rate_per_s"] == pytest.approx(100)
     assert info["arrivals"]["interarrival_cv"] == pytest.approx(0, abs=1e-6)
     assert info["responses"] is None
-    page = (tmp_path / "even.html").read_text()
+    page = without_scripts(tmp_path / "even.html")
     assert page.count("<svg") == 3
     assert "100% sequential" in page
     printed = headrace("trace", "info", tmp_path / "even.csv").stdout

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from conftest import Run
+from conftest import Run, without_scripts
 from headrace import Scenario, ScenarioError
 from headrace.measurement import Measurement, comparison, fio, fitting, loads
 from headrace.measurement.loads import loads_of
@@ -97,7 +97,7 @@ def test_a_sata_drive_is_as_fio_measured_it(headrace: Run, measured_data: Path, 
         (op, n) for op in ("read", "write") for n in (2, 4)
     ]
     assert all(abs(row["error_percent"]["iops"]) < 5 for row in found["rows"])
-    page = (tmp_path / "page.html").read_text()
+    page = without_scripts(tmp_path / "page.html")
     assert "Mean absolute error of bandwidth by record size" in page
     assert page.count("<svg") == 2
     assert "device: samsung-hd103uj" in page

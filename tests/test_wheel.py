@@ -4,9 +4,27 @@ import json
 import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 from conftest import ROOT
+
+
+def assert_holds_the_package(wheel: Path) -> None:
+    """Check that a wheel has every file of the package that is under version control, and else what is built."""
+    tracked = subprocess.run(
+        ["git", "ls-files", "python/headrace"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    package = {file.removeprefix("python/") for file in tracked.stdout.splitlines()}
+    with zipfile.ZipFile(wheel) as archive:
+        held = {name for name in archive.namelist() if not name.endswith("/")}
+    inside = {name for name in held if name.startswith("headrace/")}
+    assert package - inside == set(), "the wheel lacks files of the package"
+    assert inside - package == {"headrace/_core.abi3.so"}, "the wheel has files that are not of the package"
+    beside = {name.partition("/")[2] for name in held - inside}
+    assert {"METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE"} <= beside
+    assert "data/share/man/man1/headrace.1" in beside
+    assert "headrace/view/pages/templates/charts.js" in inside
 
 
 def test_the_wheel_runs_without_rust_and_without_the_checkout(tmp_path: Path) -> None:
@@ -15,6 +33,7 @@ def test_the_wheel_runs_without_rust_and_without_the_checkout(tmp_path: Path) ->
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
     [wheel] = tmp_path.glob("*.whl")
     assert "abi3" in wheel.name
+    assert_holds_the_package(wheel)
     environment = tmp_path / "environment"
     subprocess.run([sys.executable, "-m", "venv", environment], check=True)
     programs = environment / "bin"

@@ -39,7 +39,8 @@ def main() -> None:
     for name, text in pages.items():
         (folder / f"{name}.md").write_text(text + FIELDS, encoding="utf-8")
     notebooks.write(folder / "notebooks")
-    (folder / "examples.md").write_text(gallery.page(folder / "gallery"), encoding="utf-8")
+    for name, text in gallery.pages(folder / "gallery").items():
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
 
 
 main()

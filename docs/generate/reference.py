@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from headrace.quantities import exact_size
+
 Json = dict[str, Any]
 
 UNITS = """Quantities are written with their unit: sizes `64 KiB`, `2 GB` (`kB` is 1000, `KiB` 1024 bytes; `b` is a bit
@@ -41,21 +43,34 @@ def pages(schema: Json) -> dict[str, str]:
     listed = "\n".join(f"- [`{name}`]({name}.md): {_about(of)}" for name, of in components.items())
     document = _section("The document", schema)
     found["index"] = _joined("# Scenario reference", ABOUT, UNITS, document, f"## {COMPONENT}", "One of:", listed)
-    return {page: _linked(text, page, at | {COMPONENT: "index"}) for page, text in found.items()}
+    words = {name: _words(of) for name, of in types.items()}
+    return {page: _linked(text, page, at | {COMPONENT: "index"}, words) for page, text in found.items()}
 
 
 def _joined(*parts: str) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _linked(text: str, page: str, at: Mapping[str, str]) -> str:
-    """Return the text of a page with links to the pages on which types are described."""
+def _linked(text: str, page: str, at: Mapping[str, str], words: Mapping[str, str]) -> str:
+    """Return the text of a page with links to the pages on which types are described; a choice of words is named."""
     pages = {name.lower(): where for name, where in at.items()}
 
     def link(found: re.Match[str]) -> str:
-        return f"]({'' if pages[found[1]] == page else pages[found[1]] + '.md'}#{found[1]})"
+        where = "" if pages[found[2]] == page else f"{pages[found[2]]}.md"
+        return f"[{words.get(found[1]) or found[1]}]({where}#{found[2]})"
 
-    return re.sub(r"\]\(#(\w+)\)", link, text)
+    return re.sub(r"\[(\w+)\]\(#(\w+)\)", link, text)
+
+
+# A choice of more words than this is called by its name.
+MOST_WORDS = 5
+
+
+def _words(of: Json) -> str:
+    """Return the words that a type is a choice of: `fcfs` or `sstf`; nothing for other types and for many words."""
+    known = [choice.get("const") for choice in _choices(of)]
+    is_choice = 0 < len(known) <= MOST_WORDS and None not in known
+    return " or ".join(f"`{word}`" for word in known) if is_choice else ""
 
 
 def _type(component: Json) -> str:
@@ -101,7 +116,7 @@ def _fields(component: Json) -> str:
 
 
 def _is_sourced(name: str) -> bool:
-    """Tell whether a type only repeats another: a number with its source has one for each unit."""
+    """Return true if a type only repeats another: a number with its source has one for each unit."""
     return name.startswith(("Sourced", "Told")) and name not in {"Sourced", "Told"}
 
 
@@ -142,7 +157,7 @@ def _choice(choice: Json) -> Iterator[str]:
 
 def _table(of: Json) -> str:
     required = set(of.get("required", []))
-    lines = ["| field | is | default | means |", "|---|---|---|---|"]
+    lines = ["| field | type | default | meaning |", "|---|---|---|---|"]
     for name, field in of["properties"].items():
         default = "required" if name in required else _default(field)
         lines.append(f"| `{name}` | {_kind(field)} | {default} | {_about(field)} |")
@@ -153,7 +168,21 @@ def _default(field: Json) -> str:
     value = field.get("default")
     if value is None or isinstance(value, dict):
         return ""
-    return f"`{value if isinstance(value, str) else json.dumps(value)}`"
+    return f"`{_as_written(value, str(field.get('x-unit', '')))}`"
+
+
+def _as_written(value: Any, unit: str) -> str:
+    """Return a default as people write it: `20 %`, `10 min`, `16 MiB/s`."""
+    if unit == "share":
+        return f"{float(value) * 100:g} %"
+    if isinstance(value, str) and (found := re.fullmatch(r"(\d+) (s|B/s)", value)):
+        number = int(found[1])
+        if found[2] == "B/s":
+            return f"{exact_size(number)}/s"
+        return f"{number // 60} min" if number and number % 60 == 0 else value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f"{value:,g}" if value < 1e6 else f"{value:,.0f}"
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _kind(of: Json) -> str:

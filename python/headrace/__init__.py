@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from headrace.experiment.compare import Comparison, compare
     from headrace.experiment.optimise import Optimum, optimise
     from headrace.experiment.sensitivity import Sensitivity, sensitivity
+    from headrace.frames import units
     from headrace.results import Results
     from headrace.scenario import Scenario, check, load, run, schema, solve
     from headrace.solution import Solution
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 # Where each name is, for it is imported when it is first used: no command and no program needs all.
 PLACES = {
     "embedded": "Completion Storage",
+    "frames": "units",
     "experiment": "Experiment Interrupted Precision Table sweep",
     "experiment.capacity": "Capacity capacity",
     "experiment.compare": "Comparison compare",
@@ -93,4 +95,5 @@ __all__ = [
     "study",
     "sweep",
     "trace",
+    "units",
 ]

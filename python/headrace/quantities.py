@@ -6,7 +6,7 @@ The unit of a time goes by its size; the times of one column, axis or table have
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import floor, log10
+from math import floor, isfinite, log10
 
 
 @dataclass(frozen=True)
@@ -26,17 +26,13 @@ class Unit:
         return ms / self.ms
 
     def cell(self, ms: float) -> str:
-        """Write a time of a column, without the unit: four digits, at most three of them behind the point.
+        """Write a time of a column, without the unit, in three digits.
 
         >>> unit([12.0]).cell(1.5), unit([0.02]).cell(0.0123456), unit([12e6]).cell(3.6e6), unit([12e6]).cell(1.0)
-        ('1.500', '12.346', '60.000', '<0.001')
+        ('1.50', '12.3', '60.0', '<0.001')
         """
         value = self.of(ms)
-        if 0 < value < 0.001:
-            return "<0.001"
-        if value >= 9999.5:
-            return f"{value:,.0f}"
-        return f"{value:.3f}" if value >= 1 or value == 0 else f"{value:.4g}"
+        return "<0.001" if 0 < value < 0.001 else aligned(value)
 
     def interval(self, ms: float, half_ms: float | None) -> str:
         """Write a time and its interval, without the unit: `77 ± 36`."""
@@ -57,11 +53,24 @@ UNITS = (
 def unit(times: Iterable[float | None]) -> Unit:
     """Return the unit for the times of a column, an axis or a table, which are in ms.
 
+    It goes by the longest time, and is smaller where the shortest would be less than a tenth of it.
+
     >>> [unit(times).name for times in ([0.08, 0.4], [0.1, 9_000], [500, 12_000, None], [3e6], [])]
     ['µs', 'ms', 's', 'min', 'ms']
+    >>> [unit(times).name for times in ([1_293, 2.4e6], [1, 2.4e6])]
+    ['s', 'min']
     """
-    longest = max((abs(time) for time in times if time is not None), default=0.0)
-    return next(one for one in UNITS if longest >= one.longest) if longest > 0 else MS
+    known = [abs(time) for time in times if time]
+    if not known:
+        return MS
+    at = next(at for at, one in enumerate(UNITS) if max(known) >= one.longest)
+    smaller = UNITS[min(at + 1, len(UNITS) - 1)]
+    is_legible = min(known) >= 0.1 * smaller.ms and max(known) < MOST_OF_SMALLER * smaller.ms
+    return smaller if min(known) < 0.1 * UNITS[at].ms and is_legible else UNITS[at]
+
+
+# The longest time of a column has fewer than this of a unit that was chosen for the shortest.
+MOST_OF_SMALLER = 10_000
 
 
 def alone(time: float) -> Unit:
@@ -76,16 +85,16 @@ def rounded(time: float, half_ms: float | None) -> str:
     """Write a time in ms with its unit, in the digits that half of its interval supports, which is shown elsewhere.
 
     >>> rounded(76_918.0, 35_724.0), rounded(30.158, None)
-    ('77 s', '30.16 ms')
+    ('77 s', '30.2 ms')
     """
     return f"{alone(time).interval(time, half_ms).partition(' ± ')[0]} {alone(time).name}"
 
 
 def format_time(time: float, half: float | None = None) -> str:
-    """Write a time in ms with its unit: four digits, or those that half of its interval supports.
+    """Write a time in ms with its unit: three digits, or those that half of its interval supports.
 
     >>> format_time(30.158), format_time(76_918.0, 35_724.0), format_time(2_430_257.0), format_time(0.0123)
-    ('30.16 ms', '77 ± 36 s', '40.5 min', '12.3 µs')
+    ('30.2 ms', '77 ± 36 s', '40.5 min', '12.3 µs')
     """
     of = alone(time)
     return f"{of.interval(time, half)} {of.name}"
@@ -116,22 +125,17 @@ def half(half_ms: float, of: float) -> str:
 
 
 def interval(middle: float, half: float | None) -> str:
-    """Return a number with its interval, rounded to the digits that its interval supports.
+    """Return a number with its interval, rounded to the digits that its interval supports; without one, to three.
 
     >>> interval(12.3456, 0.123), interval(76918.4, 35724.0), interval(1234.5, None), interval(5.0, 0.0)
-    ('12.35 ± 0.12', '77,000 ± 36,000', '1234', '5')
+    ('12.35 ± 0.12', '77,000 ± 36,000', '1,230', '5')
     >>> interval(-0.04, 1.6)
     '0.0 ± 1.6'
     """
-    plain = f"{middle:,.0f}" if abs(middle) >= 9999.5 else f"{middle:.4g}"
-    if not half:
-        return plain
-    digits = 1 - floor(log10(half))
     # An interval narrower than anyone reads is no better than none.
-    if digits > 5:
-        return plain
-    thousands = "," if max(abs(middle), half) >= 9999.5 else ""
-    form = f"{thousands}.{max(0, digits)}f"
+    if not half or (digits := 1 - floor(log10(half))) > 5:
+        return number(middle)
+    form = f",.{max(0, digits)}f"
     # What rounds to nothing has no sign.
     return f"{round(middle, digits) + 0.0:{form}} ± {round(half, digits):{form}}"
 
@@ -160,10 +164,10 @@ def amount(bytes_: float) -> str:
 
 
 def level(value: float) -> str:
-    """Write a mean queue in four digits, and nothing finer than a thousandth.
+    """Write a mean queue in three digits, and nothing finer than a thousandth.
 
     >>> level(0.8254), level(7.5e-8), level(0)
-    ('0.8254', '<0.001', '0')
+    ('0.825', '<0.001', '0')
     """
     return "<0.001" if 0 < value < 0.001 else number(value)
 
@@ -177,22 +181,30 @@ def rate(bytes_per_s: float) -> str:
     return f"{amount(bytes_per_s)}/s"
 
 
-def number(value: float) -> str:
-    """Write a number in four digits, and a large one in full.
+def number(value: float, digits: int = 3) -> str:
+    """Write a number in three digits, without zeros at its end behind the point, and without an exponent.
 
-    >>> number(126.42), number(118926.3)
-    ('126.4', '118,926')
+    >>> number(126.42), number(118926.3), number(0.5), number(0.00002173), number(0), number(-1.0)
+    ('126', '119,000', '0.5', '0.0000217', '0', '-1')
+    >>> number(4.6512, 4)
+    '4.651'
     """
-    return f"{value:,.0f}" if value >= 9999.5 else f"{value:.4g}"
+    told = aligned(value, digits)
+    return told.rstrip("0").rstrip(".") if "." in told else told
 
 
-def aligned(value: float) -> str:
-    """Write a number in four digits, zeros at its end too, so that a column lines up; a large one in full.
+def aligned(value: float, digits: int = 3) -> str:
+    """Write a number in three digits, zeros at its end too, so that a column lines up.
 
-    >>> aligned(30.2), aligned(107.99), aligned(12345.6), aligned(0)
-    ('30.20', '108.0', '12,346', '0')
+    >>> aligned(30.2), aligned(107.99), aligned(12345.6), aligned(0), aligned(0.9996)
+    ('30.2', '108', '12,300', '0', '1.00')
     """
-    return f"{value:,.0f}" if value == 0 or value >= 999.5 else f"{value:#.4g}"
+    if not value or not isfinite(value):
+        return f"{value:g}"
+    # By the number as it is rounded: .9996 is 1.00.
+    power = int(f"{value:.{digits - 1}e}".partition("e")[2])
+    behind = digits - 1 - power
+    return f"{round(value, behind):,.{max(0, behind)}f}"
 
 
 def percent(value: float | None, form: str) -> str:
@@ -219,6 +231,17 @@ def exact_size(bytes_: int) -> str:
     units = (*BINARY, *((name, 10**power) for name, power in (("TB", 12), ("GB", 9), ("MB", 6), ("kB", 3))))
     whole = ((name, bytes_ / scale) for name, scale in units if bytes_ and bytes_ % scale == 0)
     return next((f"{number:.0f} {name}" for name, number in whole if number < 10_000), f"{bytes_} B")
+
+
+def exact_time(ns: float) -> str:
+    """Write a time to the nanosecond, in the largest unit of which it is a whole number.
+
+    >>> exact_time(2e6), exact_time(1_111_111), exact_time(60e9)
+    ('2 ms', '1111111 ns', '60 s')
+    """
+    whole = round(ns)
+    units = (("s", 10**9), ("ms", 10**6), ("µs", 10**3))
+    return next((f"{whole // scale} {name}" for name, scale in units if whole and whole % scale == 0), f"{whole} ns")
 
 
 def counted(number: int, what: str) -> str:

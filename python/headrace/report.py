@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from enum import Flag, auto
 from typing import TYPE_CHECKING, Literal
 
+from headrace.quantities import number
+
 if TYPE_CHECKING:
     from altair.typing import ChartType
 
@@ -115,7 +117,7 @@ class Bars(Block):
 def curve(title: str, points: Sequence[tuple[str, float]]) -> Bars:
     """Return values along an axis as bars, for terminals: they show no charts."""
     most = max((value for _, value in points), default=1.0) or 1.0
-    bars = [Bar((place,), value / most, f"{value:.4g}") for place, value in points]
+    bars = [Bar((place,), value / most, number(value)) for place, value in points]
     return Bars(bars, title=title, on=Medium.TERMINAL)
 
 

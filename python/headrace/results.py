@@ -63,7 +63,7 @@ class Results(InNotebook):
 
     @property
     def complete(self) -> bool:
-        """Whether the run finished; false if a limit or Ctrl-C ended it."""
+        """True if the run finished; false if a limit or Ctrl-C ended it."""
         return self.data["complete"]
 
     @property

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core, solution, trace
+from headrace._core import ScenarioError
 from headrace.errors import read_text, refuse_other
 from headrace.plan import Plan
 from headrace.results import Results
@@ -51,6 +52,8 @@ class Scenario:
     def __init__(self, text: str, file: str = "<text>", changes: Mapping[str, object] | None = None) -> None:
         self.text, self.file, self.changes = text, file, dict(changes or {})
         self._kept: list[tempfile.TemporaryDirectory[str]] = []
+        self._read: Plan | None = None
+        """What `with_` read to check its places: the first plan, so that a run reads once."""
 
     @classmethod
     def of(cls, document: "ScenarioSpec") -> "Scenario":
@@ -65,10 +68,25 @@ class Scenario:
         return cls(json.dumps(document))
 
     def with_(self, changes: Mapping[str, object]) -> "Scenario":
-        """Return the scenario with other values: `{"system.tds.disks": 8}`."""
+        """Return the scenario with other values: `{"system.tds.disks": 8}`.
+
+        Raises `ScenarioError` where a place does not exist, or its value is invalid there. What else is wrong with the
+        scenario, `check` and `run` say.
+        """
+        if not changes:
+            return self
         changed = Scenario(self.text, self.file, self.changes | dict(changes))
         changed._kept = self._kept
+        changed._refuse_if_about(changes)
         return changed
+
+    def _refuse_if_about(self, places: Mapping[str, object]) -> None:
+        """Raise what is wrong with the document if some of it is about one of these places."""
+        try:
+            self._read = self.plan()
+        except ScenarioError as error:
+            if any(_is_about(problem, place) for problem in json.loads(error.problems) for place in places):
+                raise
 
     def with_requests(self, stream: str, requests: Requests, **replay: object) -> "Scenario":
         r"""Return the scenario with requests of your own instead of what `stream` draws.
@@ -99,7 +117,8 @@ class Scenario:
 
     def plan(self) -> Plan:
         """Read it once, to be checked, solved, run, and run further; raise `ScenarioError` where it cannot be read."""
-        return Plan(self.text, self.file, self.changes)
+        read, self._read = self._read, None
+        return read or Plan(self.text, self.file, self.changes)
 
     def inputs(self) -> list[Path]:
         """Return the files that it is read from: its own, traces, logs and job files that it names, devices."""
@@ -173,6 +192,12 @@ class Scenario:
 
     def __repr__(self) -> str:
         return f"<Scenario {self.file}{' with ' + str(self.changes) if self.changes else ''}>"
+
+
+def _is_about(problem: Json, place: str) -> bool:
+    """Return true if a problem of a document is about what was put at a place: there, within it, or naming it."""
+    at = problem["path"].replace("[", ".").replace("]", "")
+    return at == place or at.startswith(f"{place}.") or (not at and problem["message"].startswith(f"`{place}`"))
 
 
 def load(path: str | Path) -> Scenario:

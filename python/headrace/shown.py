@@ -2,8 +2,12 @@
 
 from abc import ABC, abstractmethod
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from headrace.report import Report
+
+if TYPE_CHECKING:
+    from altair.typing import ChartType
 
 
 class InNotebook(ABC):
@@ -12,6 +16,10 @@ class InNotebook(ABC):
     @abstractmethod
     def report(self) -> Report:
         """Return the report of the answer."""
+
+    def charts(self) -> "dict[str, ChartType]":
+        """Return the charts of the report by their names, to be changed, combined or saved with Altair."""
+        return self.report().charts()
 
     def _repr_html_(self) -> str:
         from headrace.view.pages import notebook  # noqa: PLC0415 - pages take longer to load than tables

@@ -236,7 +236,7 @@ CLOSE = 0.02
 
 
 def is_at_bound(claim: Claim, obtained: Obtained) -> bool:
-    """Tell whether the value is so close to a bound of the tolerance that a small change would turn the verdict.
+    """Return true if the value is so close to a bound of the tolerance that a small change would turn the verdict.
 
     >>> claim = Claim("gain", "gain", 13, "here", within=4)
     >>> [is_at_bound(claim, Obtained(value)) for value in (16.9, 16.5, 17.1)]
@@ -305,7 +305,7 @@ def record(report: Verdicts) -> None:
 
 
 def stands(report: Verdicts) -> bool:
-    """Tell whether no claim of the report fails or stays undecided."""
+    """Return true if no claim of the report fails or stays undecided."""
     return all(claim["verdict"] not in ("fails", "undecided") for claim in report["claims"])
 
 
@@ -501,7 +501,7 @@ class Study:
         return report
 
     def _fits(self, claim: Judged) -> bool:
-        """Tell whether a small run can judge a claim."""
+        """Return true if a small run can judge a claim."""
         needs = tuple(self._document.get("needs_full_size", ()))
         return claim["verdict"] != "undecided" and not claim["id"].startswith(needs)
 

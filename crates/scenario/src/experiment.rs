@@ -31,7 +31,7 @@ pub struct ExperimentSpec {
     #[serde(default = "few")]
     #[schemars(range(min = 1, max = 10_000))]
     pub replications: u32,
-    /// Go on, round by round, until the answer is so precise.
+    /// Adds replications until the confidence interval is this narrow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<PrecisionSpec>,
 }

@@ -62,6 +62,18 @@ pub enum TraceError {
         /// The text of the line.
         text: String,
     },
+    /// A record does not conform to the format.
+    #[error("{path}, record {record}: {problem}\n  {text}")]
+    Record {
+        /// Path of the file.
+        path: String,
+        /// Number of the record, counted from one.
+        record: u64,
+        /// Cause, and how to fix it.
+        problem: String,
+        /// Its bytes, in hexadecimal.
+        text: String,
+    },
     /// The last line is bad and has no newline.
     #[error(
         "{path}, line {line}: {problem}; the last line has no newline: the trace may be truncated\n  {text}"

@@ -10,14 +10,16 @@ const CHUNK: usize = 1 << 18;
 /// Maximum length of a line.
 const LONGEST: usize = 1 << 16;
 
-/// Reads a file line by line. Compression (gzip, zstd, bzip2) is detected by magic number.
+/// Reads a file line by line, or record by record. Compression (gzip, zstd, bzip2) is detected by magic number.
 pub struct Lines {
     source: Box<dyn Read + Send>,
     buffer: Vec<u8>,
     /// The unread part of the buffer.
     start: usize,
     end: usize,
-    /// Number of the current line, counted from one.
+    /// Size of a record, where the file has records instead of lines.
+    record: Option<usize>,
+    /// Number of the current line or record, counted from one.
     pub number: u64,
 }
 
@@ -41,7 +43,7 @@ impl Lines {
             [b'B', b'Z', b'h', ..] => Box::new(bzip2::read::MultiBzDecoder::new(whole)),
             _ => Box::new(whole),
         };
-        let mut lines = Self { source, buffer: vec![0; CHUNK], start: 0, end: 0, number: 0 };
+        let mut lines = Self { source, buffer: vec![0; CHUNK], start: 0, end: 0, record: None, number: 0 };
         lines.skip_byte_order_mark()?;
         Ok(lines)
     }
@@ -52,9 +54,25 @@ impl Lines {
         Ok(())
     }
 
-    /// The next line; `None` after the last.
+    /// Reads records of `size` bytes instead of lines; `None` for lines.
+    pub fn in_records(self, size: Option<usize>) -> Self {
+        // Records begin with the first byte, whatever it is.
+        Self { record: size, start: if size.is_some() { 0 } else { self.start }, ..self }
+    }
+
+    /// The first bytes of the file, at most `most` and at most as many as the buffer holds.
+    pub fn head(mut self, most: usize) -> io::Result<Vec<u8>> {
+        self.start = 0;
+        while self.end < most && self.fill()? > 0 {}
+        Ok(self.buffer[..self.end.min(most)].to_vec())
+    }
+
+    /// The next line or record; `None` after the last.
     #[inline]
     pub fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+        if let Some(size) = self.record {
+            return self.next_record(size);
+        }
         let mut looked = 0;
         loop {
             if let Some(at) = memchr::memchr(b'\n', &self.buffer[self.start + looked..self.end]) {
@@ -77,6 +95,19 @@ impl Lines {
         }
     }
 
+    /// The next record; the last may be cut off.
+    fn next_record(&mut self, size: usize) -> io::Result<Option<Line<'_>>> {
+        while self.end - self.start < size {
+            if self.fill()? == 0 {
+                return Ok(self.rest());
+            }
+        }
+        let begin = self.start;
+        self.start += size;
+        self.number += 1;
+        Ok(Some((&self.buffer[begin..begin + size], true)))
+    }
+
     /// Moves the unread part to the front of the buffer and reads more after it.
     fn fill(&mut self) -> io::Result<usize> {
         self.buffer.copy_within(self.start..self.end, 0);
@@ -89,7 +120,7 @@ impl Lines {
         }
     }
 
-    /// A last line without a newline.
+    /// A last line without a newline, or a last record that is cut off.
     fn rest(&mut self) -> Option<Line<'_>> {
         let begin = self.start;
         self.start = self.end;
@@ -130,6 +161,19 @@ mod tests {
         assert_eq!(lines_of(&gzip.finish().unwrap(), "gz"), plain);
         assert_eq!(lines_of(&bzip.finish().unwrap(), "bz2"), plain);
         assert_eq!(lines_of(&zstd::encode_all(text.as_bytes(), 1).unwrap(), "zst"), plain);
+    }
+
+    #[test]
+    fn records_begin_with_the_first_byte_and_the_last_may_be_cut_off() {
+        let path = std::env::temp_dir().join(format!("headrace-records-{}", std::process::id()));
+        std::fs::write(&path, [0xef, 0xbb, 0xbf, b'\n', 4, 5, 6]).unwrap();
+        assert_eq!(Lines::open(&path).unwrap().head(5).unwrap(), [0xef, 0xbb, 0xbf, b'\n', 4]);
+        let mut records = Lines::open(&path).unwrap().in_records(Some(4));
+        assert_eq!(records.next().unwrap(), Some((&[0xef, 0xbb, 0xbf, b'\n'][..], true)));
+        assert_eq!(records.next().unwrap(), Some((&[4, 5, 6][..], false)));
+        assert_eq!(records.next().unwrap(), None);
+        assert_eq!(records.number, 2);
+        std::fs::remove_file(&path).unwrap();
     }
 
     #[test]

@@ -8,7 +8,7 @@ use headrace_units::Nanos;
 use headrace_work::Op;
 
 use crate::TraceError;
-use crate::format::{Devices, LineParser, Raw, TraceFormat, detect};
+use crate::format::{Devices, LineParser, Raw, TraceFormat, detect, detect_records};
 use crate::lines::Lines;
 
 /// One request of a trace.
@@ -66,19 +66,11 @@ impl Reader {
     /// # Errors
     /// The file cannot be read, is empty, or its format is not detected.
     pub fn open(path: &Path, format: Option<&TraceFormat>, skip_bad: bool) -> Result<Self, TraceError> {
-        let sample = sample(path).map_err(|error| unreadable(path, &error))?;
+        let (format, sample) = format_of(path, format)?;
         let sample: Vec<&[u8]> = sample.iter().map(Vec::as_slice).collect();
-        let shown = || path.display().to_string();
-        if sample.is_empty() {
-            return Err(TraceError::Empty { path: shown() });
-        }
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let format = match format {
-            Some(format) => format.clone(),
-            None => detect(&name, &sample).ok_or_else(|| TraceError::Unknown { path: shown() })?,
-        };
+        let lines = Lines::open(path).map_err(|error| unreadable(path, &error))?;
         Ok(Self {
-            lines: Lines::open(path).map_err(|error| unreadable(path, &error))?,
+            lines: lines.in_records(format.record()),
             parser: format.parser(&sample),
             devices: Devices::default(),
             path: path.to_owned(),
@@ -134,7 +126,8 @@ impl Reader {
                 self.parser.end(&mut self.ready);
                 break;
             };
-            if line.trim_ascii().is_empty() {
+            let is_record = self.format.record().is_some();
+            if !is_record && line.trim_ascii().is_empty() {
                 continue;
             }
             let read = self
@@ -149,7 +142,7 @@ impl Reader {
                     self.bad_in_a_row += 1;
                 }
                 Err(problem) => {
-                    let text = shown_line(line);
+                    let text = if is_record { in_hex(line) } else { shown_line(line) };
                     return Err(self.bad_line(problem, text, ended));
                 }
             }
@@ -165,7 +158,9 @@ impl Reader {
     fn bad_line(&mut self, problem: String, text: String, ended: bool) -> TraceError {
         self.over = true;
         let (path, line) = (self.path.display().to_string(), self.lines.number);
-        if ended {
+        if self.format.record().is_some() {
+            TraceError::Record { path, record: line, problem, text }
+        } else if ended {
             TraceError::Line { path, line, problem, text }
         } else {
             TraceError::Truncated { path, line, problem, text }
@@ -240,6 +235,32 @@ impl TraceClock {
     }
 }
 
+/// Number of bytes from which the format of a file with records is detected.
+const HEAD: usize = 4096;
+
+/// The format of the file at `path`, the `given` one if there is one, and its first lines, none if it has records.
+fn format_of(path: &Path, given: Option<&TraceFormat>) -> Result<(TraceFormat, Vec<Vec<u8>>), TraceError> {
+    let unreadable = |error: io::Error| unreadable(path, &error);
+    let shown = || path.display().to_string();
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let head = Lines::open(path).and_then(|lines| lines.head(HEAD)).map_err(unreadable)?;
+    if head.is_empty() {
+        return Err(TraceError::Empty { path: shown() });
+    }
+    let known = given.cloned().or_else(|| detect_records(&name, &head));
+    if let Some(format) = known.as_ref().filter(|format| format.record().is_some()) {
+        return Ok((format.clone(), Vec::new()));
+    }
+    let lines = sample(path).map_err(unreadable)?;
+    if lines.is_empty() {
+        return Err(TraceError::Empty { path: shown() });
+    }
+    let seen: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
+    let format =
+        known.or_else(|| detect(&name, &seen)).ok_or_else(|| TraceError::Unknown { path: shown() })?;
+    Ok((format, lines))
+}
+
 /// The first lines of a file, without blank lines.
 fn sample(path: &Path) -> io::Result<Vec<Vec<u8>>> {
     let mut lines = Lines::open(path)?;
@@ -258,6 +279,11 @@ fn sample(path: &Path) -> io::Result<Vec<Vec<u8>>> {
 pub(crate) fn unreadable(path: &Path, error: &io::Error) -> TraceError {
     let cause = if path.is_dir() { "it is a directory, not a file".to_owned() } else { error.to_string() };
     TraceError::Unreadable { path: path.display().to_string(), cause }
+}
+
+/// The bytes of a record, as an error shows them.
+fn in_hex(record: &[u8]) -> String {
+    record.iter().take(40).map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
 }
 
 pub(crate) fn shown_line(line: &[u8]) -> String {

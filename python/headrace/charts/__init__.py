@@ -23,7 +23,7 @@ def cdfs(curves: Mapping[str, Points], marks: Mapping[float, float] | None = Non
 def lines(
     curves: Mapping[str, Points], x: Axis, y: Axis, *, points: Mapping[str, Points] | None = None, steps: bool = False
 ) -> "Callable[[], ChartType]":
-    """Return what draws curves over each other, told apart by colour and dashes; with `steps`, as stairs.
+    """Return what draws curves over each other, with different colours and dashes; with `steps`, as stairs.
 
     No line connects `points`.
     """

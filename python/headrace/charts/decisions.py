@@ -54,7 +54,7 @@ def _points(data: Drawing, x: altair.X, low: altair.X, name: altair.Y) -> Drawin
 def spots(
     points: Sequence[Spot], x: str, y: str, shapes: Mapping[str, str], *, bound: float | None, sizes: bool = False
 ) -> ChartType:
-    """Draw points with their intervals, told apart by colour and by `shapes`, and the bound of `y`.
+    """Draw points with their intervals, with different colours and `shapes`, and the bound of `y`.
 
     Points are drawn by two titles; with `sizes` the numbers of `x` are short (`10k`).
     """

@@ -175,7 +175,7 @@ def _marked(marks: Mapping[float, float], x: altair.X, ends: Any) -> Drawing:
 def lines(
     of: Mapping[str, Points], x: Axis, y: Axis, *, points: Mapping[str, Points], steps: bool = False
 ) -> ChartType:
-    """Draw curves over each other, told apart by colour and by dashes; with `steps`, as stairs; and `points` alone."""
+    """Draw curves over each other, with different colours and dashes; with `steps`, as stairs; and `points` alone."""
     all_points = [point for curve in (*of.values(), *points.values()) for point in curve]
     across, up = ([point[at] for point in all_points] for at in (0, 1))
     axes = altair.X("x:Q", **_axis(x, across)), altair.Y("y:Q", **_axis(y, up))

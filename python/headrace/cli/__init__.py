@@ -46,6 +46,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "import fio": measurements.import_fio,
     "import dlio": measurements.import_dlio,
     "import elbencho": measurements.import_elbencho,
+    "import iostat": measurements.import_iostat,
     "trace info": traces.trace_info,
     "trace convert": traces.trace_convert,
     "logs analyse": logs.analyse,

@@ -11,7 +11,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from headrace.cli.options import INTERRUPTED
+from headrace.cli.options import INTERRUPTED, UsageError
 
 
 def _flags_alone(params: list[Any]) -> list[Any]:
@@ -22,6 +22,25 @@ def _flags_alone(params: list[Any]) -> list[Any]:
 
 
 class _Command(TyperCommand):
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Read the arguments; of an unknown option that is a field of the scenario, say how a field is set."""
+        given = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except UsageError as error:
+            # Only an unknown option has possibilities.
+            if hasattr(error, "possibilities") and any("--set" in one.opts for one in self.params):
+                self._suggest(error, given)
+            raise
+
+    @staticmethod
+    def _suggest(error: Any, given: list[str]) -> None:
+        from headrace.cli.unknown_option import instead  # noqa: PLC0415 - few commands need it
+
+        if meant := instead(error.option_name, given):
+            error.possibilities = None
+            error.message = f"{error.message}. Did you mean {meant}?"
+
     def get_params(self, ctx: Any) -> list[Any]:
         return _flags_alone(super().get_params(ctx))
 

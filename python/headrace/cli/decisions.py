@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from headrace.cli.options import CUT_SHORT, AsJson, File, LivePage, ReportFile, Sets, changes, texts
+from headrace.cli.options import CUT_SHORT, AsJson, File, LivePage, ReportFile, Sets, UsageError, changes, texts
 from headrace.cli.runner import How, StoreFolder, Vary, Workers, answered, axes_of, print_answer
 from headrace.experiment import design, precision, stored
 from headrace.files import keep_apart
@@ -36,7 +36,8 @@ def compare_command(
     from headrace.experiment import compare  # noqa: PLC0415
 
     if b is None and not other:
-        raise typer.BadParameter("name another scenario, or what it has different", param_hint="--with")
+        only_set = " `--set` changes both." if sets else ""
+        raise UsageError(f"There is no second scenario: name its file, or what differs: `--with PATH=VALUE`.{only_set}")
 
     def ask(how: How) -> compare.Comparison:
         first = load(a).with_(changes(sets))

@@ -111,6 +111,30 @@ def import_elbencho(
     _measurement(found, to, as_json)
 
 
+def import_iostat(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="What `iostat -x` printed, text or JSON.", show_default=False)
+    ],
+    to: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Measurement to write (.json, .parquet)."),
+    ] = None,
+    disk: Annotated[
+        str | None, typer.Option("--disk", metavar="NAME", help="Device. [default: the only one that read or wrote]")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Convert the reports of `iostat -x` to a measurement: each report is a load of its own rate."""
+    from headrace.measurement import iostat  # noqa: PLC0415
+
+    try:
+        keep_apart({"--output": to}, [file])
+        found = iostat.read(file, disk)
+    except ScenarioError as error:
+        refuse(error, as_json)
+    _measurement(found, to, as_json)
+
+
 def _trace(file: Path, to: Path) -> Json:
     from headrace.measurement import fio  # noqa: PLC0415
 

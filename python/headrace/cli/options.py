@@ -74,6 +74,9 @@ Requests = Annotated[
     int, typer.Option("--requests", min=100, max=100_000_000, help="Number of requests simulated for each load.")
 ]
 
+# What is wrong with a command line as a whole, as the version of click that Typer uses has it.
+UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+
 MISTAKE, CUT_SHORT, MISSED, SATURATED, INTERRUPTED = 2, 3, 4, 5, 130
 
 

@@ -40,15 +40,6 @@ from headrace.result_types import ResultsData
 from headrace.results import Results, is_saturated
 
 
-def _folder(folder: Path | None) -> Path | None:
-    """Return the folder of requests; refuse a number, by which their number is meant."""
-    if folder is not None and folder.name.replace("_", "").replace(",", "").isdecimal() and not folder.is_dir():
-        raise typer.BadParameter(
-            f"{folder} would be a folder for all requests; to run {folder} of them, write `--set run.requests={folder}`"
-        )
-    return folder
-
-
 def run(
     file: File,
     as_json: AsJson = False,
@@ -64,7 +55,7 @@ def run(
     ] = None,
     requests: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", callback=_folder, help="Write every request as Parquet, 250,000 per file."),
+        typer.Option("--save-requests", metavar="FOLDER", help="Write every request as Parquet, 250,000 per file."),
     ] = None,
     timeline: Annotated[
         Path | None,
@@ -92,7 +83,7 @@ def run(
         loaded = scenario.load(file).with_(_changed(sets, seed, replications))
         plan = (measured(loaded, wanted) if wanted else loaded).plan()
         note(plan.remarks)
-        written = {"--report": report, "--requests": requests, "--timeline": timeline, "--metrics": metrics}
+        written = {"--report": report, "--save-requests": requests, "--timeline": timeline, "--metrics": metrics}
         keep_apart(written, plan.inputs)
         with telling_losses() as lost, progress.of_run(quiet=as_json) as watch:
             simulate = partial(run_until_precise, plan, wanted) if wanted else plan.run

@@ -151,7 +151,7 @@ class Capacity(InNotebook):
         return [self.path, goal, *(of.title for of in columns.values()), "bottleneck"], table
 
     def _chart(self, goal: Objective) -> Chart:
-        return Chart(lambda: self._draw(goal), heading=f"Goal: {goal.goal}")
+        return Chart(lambda: self._draw(goal), goal.bare, heading=f"Goal: {goal.goal}")
 
     def _draw(self, goal: Objective) -> "ChartType":
         """Draw what was found at each value that was tried, and the bound."""

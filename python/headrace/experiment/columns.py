@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from headrace.experiment.formula import Quantity, quantity
 from headrace.experiment.objective import Objective, time_of
 from headrace.quantities import MS, Unit, format_time, interval, unit
 
@@ -100,3 +101,28 @@ def beginning(metric: str, most: int = 32) -> str:
     of, _, what = metric_name(metric).rpartition(": ")
     room = most - len(what)
     return f"{of if len(of) <= room else of[: room - 1] + '…'}: {what}"
+
+
+# How the name of a column of numbers ends, by the powers of (bytes, seconds) of the quantities that it is of.
+OF_QUANTITIES = {(1, 0): "bytes", (0, 1): "s", (0, -1): "per_s", (1, -1): "bytes_per_s"}
+
+
+def numbers(values: Mapping[str, object]) -> dict[str, float]:
+    """Return values that are written with a unit as numbers, by the name of their column.
+
+    >>> numbers({"system.tds.stripe_unit": "64 KiB", "run.seed": 7, "system.tds.level": "raid0", "op.reads": "70 %"})
+    {'system.tds.stripe_unit_bytes': 65536.0, 'op.reads_share': 0.7}
+    """
+    found = {place: _quantity(value) for place, value in values.items() if isinstance(value, str)}
+    return {f"{place}_{_end(of)}": float(f"{of.number:.12g}") for place, of in found.items() if of and _end(of)}
+
+
+def _quantity(value: str) -> Quantity | None:
+    try:
+        return quantity(value)
+    except ValueError:
+        return None
+
+
+def _end(of: Quantity) -> str | None:
+    return "share" if of.percent else OF_QUANTITIES.get(of.powers)

@@ -76,7 +76,7 @@ class Comparison(InNotebook):
         Its table has mean responses, p99 and rates, or `every` metric.
         """
         heading = f"A: {self.a}; B: {self.b}"
-        chart = Chart(self._draw, heading="Difference of B from A, with 95 % intervals")
+        chart = Chart(self._draw, "differences", heading="Difference of B from A, with 95 % intervals")
         done = f"comparison, {self.replications} paired replications with the same random numbers"
         table = Columns(*self.rows(every=every), heading=heading)
         return written(Report(f"{self.b} against {self.a}", self.answer, done, blocks=[chart, table]), file)

@@ -25,7 +25,7 @@ class Quantity:
     number: float
     powers: tuple[int, int] = (0, 0)
     percent: bool = field(default=False, compare=False, repr=False)
-    """Whether it is written in percent."""
+    """True if it is written in percent."""
 
     def text(self) -> str | int | float:
         """Return it as a scenario has it: a plain number, or text with a unit.

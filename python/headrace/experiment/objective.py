@@ -46,7 +46,7 @@ class Objective:
     what: str
     of: str
     above: bool | None = None
-    """Whether the bound is passed from below; none where there is no bound."""
+    """True if the bound is passed from below; none where there is no bound."""
     bound: float | None = None
     """In the metric's own unit."""
     fields: str | None = None
@@ -85,12 +85,12 @@ class Objective:
         return self.time is not None or self.what in ("p95", "p99", "p99.9")
 
     def passes(self, value: float) -> bool:
-        """Whether a value lies beyond the bound."""
+        """Return true if a value lies beyond the bound."""
         assert self.bound is not None
         return value > self.bound if self.above else value < self.bound
 
     def holds(self, middle: float, half: float | None) -> bool | None:
-        """Whether values lie beyond the bound all over an interval; none where its ends disagree, or there is none."""
+        """Return true if a whole interval lies beyond the bound; none if its ends disagree, or there is no bound."""
         ends = {self.passes(middle + sign * (half or 0.0)) for sign in (-1, 1)}
         return ends.pop() if len(ends) == 1 and half is not None else None
 
@@ -109,7 +109,7 @@ class Objective:
 
     @property
     def is_time(self) -> bool:
-        """Whether its values are times, in ms."""
+        """True if its values are times, in ms."""
         return self.what in TIMES
 
     def told(self, middle: float, half: float | None) -> str:
@@ -120,7 +120,7 @@ class Objective:
 
     @property
     def is_limit(self) -> bool:
-        """Whether the bound is what is not to be passed; else it is a goal.
+        """True if the bound is a limit; false if it is a goal.
 
         Of what has no better side that is known, such as a hit ratio, it is a goal.
         """
@@ -137,7 +137,7 @@ class Objective:
         return f"{self.text[: sign.start()]}{'≤' if self.above else '≥'}{self.text[sign.end() :]}"
 
     def is_met(self, middle: float, half: float) -> bool | None:
-        """Whether the goal is met all over an interval; none where its ends disagree."""
+        """Return true if a whole interval meets the goal; none if its ends disagree."""
         beyond = self.holds(middle, half)
         return None if beyond is None else beyond != self.is_limit
 
@@ -215,7 +215,7 @@ def asked_for(metric: str) -> str:
 
 
 def _may_exist(what: str) -> bool:
-    """Whether runs may have it: components have meters of their own, whose names only a run tells."""
+    """Return true if runs may have it: some components have meters whose names only a run shows."""
     slip = re.fullmatch(r"p\d.*", what) or difflib.get_close_matches(what, WHATS, cutoff=0.7)
     return what in WHATS or not slip
 

@@ -144,11 +144,11 @@ class Optimum(InNotebook):
     def _chart(self) -> Chart:
         """Return the designs by two of what was asked for, or by the only goal."""
         if len(self.goals) > 1:
-            return Chart(self._draw_front, heading="All designs, by the first two goals")
+            return Chart(self._draw_front, "designs", heading="All designs, by the first two goals")
         if self.constraints:
             title = "All designs, by the goal and the first constraint"
-            return Chart(self._draw_front, heading=title, on=Medium.PAGE)
-        return Chart(self._draw_ranked, heading="Designs by the goal", on=Medium.PAGE)
+            return Chart(self._draw_front, "designs", heading=title, on=Medium.PAGE)
+        return Chart(self._draw_ranked, "designs", heading="Designs by the goal", on=Medium.PAGE)
 
     def _draw_front(self) -> "ChartType":
         """Draw all designs by the first two goals; of a single goal, by itself and the first constraint."""

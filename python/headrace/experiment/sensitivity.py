@@ -74,7 +74,7 @@ class Sensitivity(InNotebook):
     def report(self, file: str | Path | None = None, *, title: str = "sensitivity") -> Report:
         """Return the report of the effects; with `file`, write it as one HTML page: whole, or not at all."""
         done = f"sensitivity of {asked_for(self.metric)}, method of {self.method.capitalize()}"
-        chart = Chart(self._draw, heading="How much each range matters, with 95 % intervals")
+        chart = Chart(self._draw, "effects", heading="How much each range matters, with 95 % intervals")
         return written(Report(title, self.answer, done, blocks=[chart, Columns(*self.rows, heading="Effects")]), file)
 
     @property

@@ -9,7 +9,7 @@ from headrace._core import have_settled, is_filling, of_few
 from headrace.charts.data import Place
 from headrace.errors import refusal
 from headrace.experiment import stored
-from headrace.experiment.columns import is_time, metric_title, scale_of
+from headrace.experiment.columns import is_time, metric_title, numbers, scale_of
 from headrace.experiment.design import Experiment, Point, short
 from headrace.experiment.formula import quantity
 from headrace.experiment.objective import MORE_IS_BETTER, objective, time_of
@@ -140,7 +140,11 @@ class Table(InNotebook):
 
     @cached_property
     def frame(self) -> "polars.DataFrame":
-        """One row a point: the values, replications, why it failed, and each metric with its interval (`metric ±`)."""
+        """One row a point: the values, replications, why it failed, and each metric with its interval (`metric ±`).
+
+        Values that are written with a unit have a column of numbers too (`stripe_unit_bytes`); `headrace.units` says
+        which unit each column has.
+        """
         import polars  # noqa: PLC0415
 
         return polars.DataFrame(
@@ -149,12 +153,16 @@ class Table(InNotebook):
 
     def _row(self, point: Point) -> Json:
         records = self.of(point)
-        row: Json = dict(point.values) | {
-            "replications": sum(record["ok"] for record in records),
-            "failed": self.reason(point),
-            "precise": self.is_precise(point),
-            "trusted": self.is_trusted(point),
-        }
+        row: Json = (
+            dict(point.values)
+            | numbers(point.values)
+            | {
+                "replications": sum(record["ok"] for record in records),
+                "failed": self.reason(point),
+                "precise": self.is_precise(point),
+                "trusted": self.is_trusted(point),
+            }
+        )
         for metric in self.metrics:
             found = self.mean(point, metric) or (None, None)
             row |= {metric: found[0], f"{metric} ±": found[1]}

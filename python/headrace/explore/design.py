@@ -45,7 +45,8 @@ class History:
         """Put a value in a place. While one place is moved, until `settle`, all of it is one step for `undo`."""
         if self.present.changes.get(place) == value:
             return
-        changed = self.present.with_({place: value})
+        # A value may be invalid: that is what is shown of it.
+        changed = Scenario(self.present.text, self.present.file, self.present.changes | {place: value})
         if self._moving != place:
             self._at += 1
         self._designs[self._at :] = [changed]

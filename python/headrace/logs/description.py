@@ -80,7 +80,7 @@ class Kind:
     session: float  # Mean number of files in a session.
     sizes: dict[str, Share]  # The share of each class.
     session_most: int = 1000
-    staged: bool = False  # Whether each file has to be read from tape first.
+    staged: bool = False  # True if each file has to be read from tape first.
     largest: Size = 2.0**62
     reread: Share = 0  # The share of gets of a file that the user put before, where there is one.
     companions: dict[str, float] = field(default_factory=dict)  # Files of another kind that come with each file.

@@ -43,7 +43,7 @@ class Log:
     odd: list[Odd] = field(default_factory=list)
     rules: dict[str, int] = field(default_factory=dict)  # Of merging COND and STAT, where that was done.
     largest: int | None = None  # The largest file that the system could hold, bytes.
-    rounded: bool = False  # Whether FTP's rounded times are among these.
+    rounded: bool = False  # True if FTP's rounded times are among these.
 
     @cached_property
     def table(self) -> pl.DataFrame:

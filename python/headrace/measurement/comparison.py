@@ -56,9 +56,8 @@ def rows_of(load: Load, ran: dict[str, Json]) -> list[Json]:
     rows = []
     for op, measured in load.measured.items():
         errors = {name: _error(ran[op][name], measured[name]) for name in MEASURES}
-        rows.append(
-            {"op": op} | load.described() | {"measured": measured, "simulated": ran[op], "error_percent": errors}
-        )
+        described = {"op": op} | load.described() | {"block_bytes": load.size(op)}
+        rows.append(described | {"measured": measured, "simulated": ran[op], "error_percent": errors})
     return rows
 
 

@@ -3,7 +3,7 @@
 import copy
 import json
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from headrace.errors import refusal
@@ -17,6 +17,9 @@ Json = dict[str, Any]
 # What is compared with each other, of each operation.
 MEASURES = ("iops", "bandwidth_bytes_per_s", "mean_ms", *PERCENTILES)
 REQUESTS = 20_000
+# What comes at its own rate may have this many requests in flight.
+MOST_IN_FLIGHT = 256
+OPEN = "open"
 
 
 @dataclass(frozen=True)
@@ -34,11 +37,18 @@ class Load:
     repeats: int
     measured: dict[str, Json]
     """By operation, the mean of all repetitions of each of `MEASURES`; None where one lacks it."""
+    sizes: dict[str, int] = field(default_factory=dict)
+    """By operation, the size of a request, where requests came at the rate that was measured; else none."""
 
     def described(self) -> Json:
         """Return the load as the columns of a table."""
         names = ("pattern", "block_bytes", "iodepth", "numjobs", "file_bytes", "repeats")
-        return {name: getattr(self, name) for name in names} | {"mixed": self.kind == "mixed"}
+        described = {name: getattr(self, name) for name in names} | {"mixed": self.kind == "mixed"}
+        return described | {"open": bool(self.sizes)}
+
+    def size(self, op: str) -> int:
+        """Return the bytes of a request of an operation."""
+        return self.sizes.get(op, self.block_bytes)
 
 
 def loads_of(found: Measurement) -> tuple[list[Load], list[str]]:
@@ -56,12 +66,16 @@ def loads_of(found: Measurement) -> tuple[list[Load], list[str]]:
         if point.get("paced"):
             paced.append(point)
             continue
+        if point.get("arrivals") == "open":
+            together[OPEN, point["source"], point["job"]].append(point)
+            continue
         shape = tuple(point[name] for name in ("pattern", "block_bytes", "iodepth", "numjobs", "file_bytes"))
         together[*shape, kind].append(point)
     remarks = _left_out(whole, paced)
     if not together:
         raise refusal("measurement", f"nothing to simulate: {'; '.join(remarks)}", "measure without these options")
-    return [_load(shape, points) for shape, points in together.items()], remarks
+    of = [_offered(points) if shape[0] == OPEN else _load(shape, points) for shape, points in together.items()]
+    return of, remarks
 
 
 def _left_out(whole: list[Json], paced: list[Json]) -> list[str]:
@@ -83,6 +97,18 @@ def _kind(point: Json) -> str | None:
     return "mixed" if share is not None and 0 < share < 1 else str(point["op"])
 
 
+def _offered(points: list[Json]) -> Load:
+    """Return the load of an interval in which requests came at their own rate."""
+    measured = {point["op"]: {name: _of(point, name) for name in MEASURES} for point in points}
+    sizes = {point["op"]: int(point["block_bytes"]) for point in points}
+    rates = {point["op"]: float(point["iops"]) for point in points}
+    mean = round(sum(rates[op] * sizes[op] for op in sizes) / sum(rates.values()))
+    kind = "mixed" if len(points) > 1 else str(points[0]["op"])
+    share = rates.get("read", 0.0) / sum(rates.values())
+    pattern, depth = points[0]["pattern"], points[0]["iodepth"]
+    return Load(pattern, mean, depth, 1, None, kind, share, 1, measured, sizes)
+
+
 def _load(shape: tuple[Any, ...], points: list[Json]) -> Load:
     kind = shape[-1]
     by_op = {op: [point for point in points if point["op"] == op] for op in ("read", "write")}
@@ -101,9 +127,9 @@ def _mean(points: list[Json], name: str) -> float | None:
 
 
 def _of(point: Json, name: str) -> float | None:
-    if name == "bandwidth_bytes_per_s" and point[name] is None:
+    if name == "bandwidth_bytes_per_s" and point.get(name) is None:
         return float(point["iops"] * point["block_bytes"])
-    value = point[name]
+    value = point.get(name)
     return None if value is None else float(value)
 
 
@@ -124,14 +150,26 @@ def under(document: Json, stream: str, load: Load, requests: int = REQUESTS) -> 
     Its stream asks what fio asked. Jobs that read or write in sequence are a stream each; files lie one after another.
     """
     made = copy.deepcopy(document)
+    made["run"] = made.get("run", {}) | {"requests": requests, "replications": 1, "time": None}
     base = {key: value for key, value in made["workload"][stream].items() if key not in {"outstanding", "align"}}
     base |= {"size": f"{load.block_bytes} B", "pattern": "uniform" if load.pattern == "random" else "sequential"}
+    if load.sizes:
+        made["workload"] = {f"{op}s": _at_rate(base, load, op) for op in load.sizes}
+        return made
     base["op"] = load.kind if load.kind != "mixed" else {"reads": round(load.read_share, 6)}
     apart = load.pattern == "sequential" and load.numjobs > 1
     jobs = range(load.numjobs if apart else 1)
     made["workload"] = {f"fio-{at + 1}": _stream(base, load, at, apart=apart) for at in jobs}
-    made["run"] = made.get("run", {}) | {"requests": requests, "replications": 1, "time": None}
     return made
+
+
+def _at_rate(base: Json, load: Load, op: str) -> Json:
+    """Return the stream of an operation whose requests come at the rate that was measured.
+
+    The limit in flight is for values that are tried: with some of them, the system may not sustain the rate.
+    """
+    arrivals = {"poisson": f"{load.measured[op]['iops']:.6g} /s"}
+    return base | {"op": op, "size": f"{load.sizes[op]} B", "arrivals": arrivals, "outstanding": MOST_IN_FLIGHT}
 
 
 def _stream(base: Json, load: Load, at: int, *, apart: bool) -> Json:
@@ -155,14 +193,14 @@ def simulated(document: Json, file: str, load: Load) -> dict[str, Json]:
 
 def _pooled(streams: list[StreamResults], op: str, load: Load) -> Json:
     """Return what one operation of all streams found; percentiles of several streams as their mean."""
-    found = [_one(stream, op, load) for stream in streams]
+    found = [_one(stream, op, load) for stream in streams if not load.sizes or stream["name"] == f"{op}s"]
     rate = sum(one["iops"] for one in found)
     if rate <= 0:
         raise refusal(
             "fio", f"the simulation answered no {op} of {load.block_bytes} B", "let it run for longer: --requests"
         )
     mean = {name: sum(one["iops"] * one[name] for one in found) / rate for name in ("mean_ms", *PERCENTILES)}
-    return {"iops": rate, "bandwidth_bytes_per_s": rate * load.block_bytes} | mean
+    return {"iops": rate, "bandwidth_bytes_per_s": rate * load.size(op)} | mean
 
 
 def _one(stream: StreamResults, op: str, load: Load) -> Json:

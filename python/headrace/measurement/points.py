@@ -47,12 +47,17 @@ COLUMNS = (
     ("p99_ms", "ms", "99 %"),
     ("p99_9_ms", "ms", "99.9 %"),
     ("paced", "text", "the options that kept fio below its full speed, such as `rate_iops=500`; null where none did"),
+    (
+        "arrivals",
+        "text",
+        "`open` where requests came at their own rate, as iostat sees it; null for fio's closed loops",
+    ),
 )
 NAMES = tuple(name for name, _, _ in COLUMNS)
 KINDS = {name: kind for name, kind, _ in COLUMNS}
 PERCENTILES = {"p50_ms": 50.0, "p90_ms": 90.0, "p95_ms": 95.0, "p99_ms": 99.0, "p99_9_ms": 99.9}
 REQUIRED = ("op", "pattern", "block_bytes", "iodepth", "numjobs", "iops", "mean_ms")
-WORDS = {"op": ("read", "write", "mixed"), "pattern": ("sequential", "random")}
+WORDS = {"op": ("read", "write", "mixed"), "pattern": ("sequential", "random"), "arrivals": ("open",)}
 WHOLE = {"count", "bytes"}
 
 KIND = "headrace measurement"
@@ -70,26 +75,26 @@ class Measurement(InNotebook):
     machine: Json = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        """Give every point all columns: null where one is not known."""
+        self.points = [{name: point.get(name) for name in NAMES} for point in self.points]
+
     def frame(self) -> "polars.DataFrame":
         """Return the points as a polars frame, a row each."""
         import polars  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
 
         types = {"text": polars.String, "count": polars.Int64, "bytes": polars.Int64}
         schema = {name: types.get(kind, polars.Float64) for name, kind in KINDS.items()}
-        return polars.DataFrame(self._rows(), schema=schema)
+        return polars.DataFrame(self.points, schema=schema)
 
     def as_json(self) -> Json:
         """Return it as `--json` prints it and its file holds it."""
         head = {"kind": KIND, "format": FORMAT, "headrace": _core.__version__}
-        return head | {"machine": self.machine, "remarks": self.remarks, "points": self._rows()}
+        return head | {"machine": self.machine, "remarks": self.remarks, "points": self.points}
 
     def report(self, file: str | Path | None = None) -> Report:
         """Return the report of the measurement; with `file`, write it as one HTML page: whole, or not at all."""
-        return written(reports.report(self._rows(), self.machine, self.remarks), file)
-
-    def _rows(self) -> list[Json]:
-        """Return the points with all columns: null where one is not known."""
-        return [{name: point.get(name) for name in NAMES} for point in self.points]
+        return written(reports.report(self.points, self.machine, self.remarks), file)
 
     def save(self, file: str | Path) -> None:
         """Write it to a file, whole or not at all: `.parquet` is the table alone, anything else JSON."""

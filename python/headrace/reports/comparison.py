@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from headrace.charts import lines
 from headrace.charts.data import Axis, Points
 from headrace.explore.quantities import number as quantity
-from headrace.quantities import Unit, counted, number, size, unit
+from headrace.quantities import Unit, aligned, counted, number, size, unit
 from headrace.report import Chart, Medium, Report, Table, Text, noted
 
 if TYPE_CHECKING:
@@ -128,12 +128,12 @@ def _row(row: Json, of: Unit) -> list[str]:
     return [
         f"{row['pattern']} {row['op']}{', mixed' if row['mixed'] else ''}",
         size(row["block_bytes"]),
-        f"{row['iodepth']}×{row['numjobs']}",
-        number(measured[rate] / 1e6),
-        number(simulated[rate] / 1e6),
+        "open" if row["open"] else f"{row['iodepth']}×{row['numjobs']}",
+        aligned(measured[rate] / 1e6),
+        aligned(simulated[rate] / 1e6),
         f"{errors[rate]:+.1f}%",
-        number(of.of(measured["mean_ms"])),
-        number(of.of(simulated["mean_ms"])),
+        aligned(of.of(measured["mean_ms"])),
+        aligned(of.of(simulated["mean_ms"])),
         f"{errors['mean_ms']:+.1f}%",
         "—" if errors["p99_ms"] is None else f"{errors['p99_ms']:+.1f}%",
     ]

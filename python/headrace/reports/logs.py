@@ -269,7 +269,7 @@ def regressions(found: Json) -> LogRows:
             columns.append(f"{op}s, alone")
             fits.append(fit["alone"])
     lines: dict[str, Callable[[Json], str]] = {
-        "latency, s": lambda fit: f"{fit['latency_s']['value']:.4g}",
+        "latency, s": lambda fit: number(fit["latency_s"]["value"], DIGITS),
         "95 % interval": lambda fit: _interval(fit["latency_s"], 1),
         "rate, MB/s": lambda fit: _interval(fit["rate_bytes_per_s"], 1e-6, ends=False),
         "95 % interval ": lambda fit: _interval(fit["rate_bytes_per_s"], 1e-6),
@@ -283,11 +283,11 @@ def regressions(found: Json) -> LogRows:
         "sum of squares: residual": lambda fit: number(fit["ss_residual"]),
         "F": lambda fit: _number(fit["f"]),
         "significance of F": lambda fit: _p(fit["p"]),
-        "latency: standard error, s": lambda fit: f"{fit['latency_s']['error']:.3g}",
+        "latency: standard error, s": lambda fit: number(fit["latency_s"]["error"]),
         "latency: t": lambda fit: _number(fit["latency_s"]["t"]),
         "latency: p": lambda fit: _p(fit["latency_s"]["p"]),
-        "slope, s/B": lambda fit: f"{fit['slope_s_per_byte']['value']:.4g}",
-        "slope: standard error": lambda fit: f"{fit['slope_s_per_byte']['error']:.3g}",
+        "slope, s/MB": lambda fit: number(fit["slope_s_per_byte"]["value"] * 1e6, DIGITS),
+        "slope: standard error, s/MB": lambda fit: number(fit["slope_s_per_byte"]["error"] * 1e6),
         "slope: t": lambda fit: _number(fit["slope_s_per_byte"]["t"]),
         "slope: p": lambda fit: _p(fit["slope_s_per_byte"]["p"]),
     }
@@ -297,8 +297,12 @@ def regressions(found: Json) -> LogRows:
 def _interval(of: Json | None, scale: float, *, ends: bool = True) -> str:
     if of is None:
         return "—"
-    end = "∞" if of["to"] is None else f"{of['to'] * scale:.4g}"
-    return f"{of['from'] * scale:.4g}–{end}" if ends else f"{of['value'] * scale:.4g}"
+    end = "∞" if of["to"] is None else number(of["to"] * scale, DIGITS)
+    return f"{number(of['from'] * scale, DIGITS)}–{end}" if ends else number(of["value"] * scale, DIGITS)
+
+
+# The ends of the narrow intervals of a regression differ in the fourth digit.
+DIGITS = 4
 
 
 def _number(value: float | None) -> str:
@@ -351,7 +355,9 @@ def laws(found: Json) -> LogRows:
     rows = [
         [
             ("→ " if one["law"] == of["best"] else "") + one["law"],
-            "; ".join(f"{part['share']:.3f}: {part['from_s']:.4g} + {part['mean_s']:.4g}" for part in one["parts"]),
+            "; ".join(
+                f"{part['share']:.3f}: {number(part['from_s'])} + {number(part['mean_s'])}" for part in one["parts"]
+            ),
             f"{one['bic']:,.0f}",
             f"{one['distance']:.1%}",
             "" if one["by_chance"] is None else f"{one['by_chance']:.1%}",

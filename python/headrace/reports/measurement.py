@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from headrace.quantities import number, size, unit
+from headrace.quantities import aligned, number, size, unit
 from headrace.report import Report, Table, noted
 
 Json = dict[str, Any]
@@ -17,6 +17,7 @@ def report(points: list[Json], machine: Json, remarks: list[str]) -> Report:
 def in_a_sentence(points: list[Json], machine: Json) -> str:
     """Return what was measured, and with what."""
     by = f", measured with {machine['fio']}" if isinstance(machine.get("fio"), str) else ""
+    by += f" of {machine['iostat']}, measured with iostat" if isinstance(machine.get("iostat"), str) else ""
     many = "1 point" if len(points) == 1 else f"{len(points)} points"
     least, most = min(point["iops"] for point in points), max(point["iops"] for point in points)
     reach = number(least) if least == most else f"{number(least)} to {number(most)}"
@@ -32,12 +33,11 @@ def rows(points: list[Json]) -> tuple[list[str], list[list[str]]]:
             point["op"],
             point["pattern"],
             size(point["block_bytes"]),
-            str(point["iodepth"]),
-            str(point["numjobs"]),
-            number(point["iops"]),
-            number(point["bandwidth_bytes_per_s"] / 1e6),
-            number(of.of(point["mean_ms"])),
-            *("—" if point[name] is None else number(of.of(point[name])) for name in ("p50_ms", "p99_ms")),
+            *(("open", "") if point["arrivals"] else (str(point["iodepth"]), str(point["numjobs"]))),
+            aligned(point["iops"]),
+            aligned((point["bandwidth_bytes_per_s"] or point["iops"] * point["block_bytes"]) / 1e6),
+            aligned(of.of(point["mean_ms"])),
+            *("—" if point[name] is None else aligned(of.of(point[name])) for name in ("p50_ms", "p99_ms")),
         ]
         for point in points
     ]

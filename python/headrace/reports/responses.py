@@ -53,35 +53,40 @@ def response_table(stream: Json, theory: Json) -> tuple[list[str], list[list[str
         cells = [row, _with_interval(stream["response"], row, simulated, of)]
         for _, column in others:
             other = column.get(row)
-            cells += ["", ""] if not other else [aligned(of.of(other)), f"{simulated / other - 1:+.2%}"]
+            cells += ["", ""] if not other else [alike(of.of(other), cells[1]), f"{simulated / other - 1:+.2%}"]
         rows.append(cells)
     columns = ["simulated", *(column for name, _ in others for column in (name, "off by"))]
     return columns, rows + (_demerits(measured, len(columns), of) if measured else [])
 
 
+def alike(value: float, beside: str) -> str:
+    """Write a number with as many digits behind the point as the one that it is compared with.
+
+    >>> alike(30.2, "30.16 ± 0.19"), alike(107.99, "107"), alike(30.2, "405 ± 60")
+    ('30.20', '108', '30')
+    """
+    behind = beside.partition(" ")[0].partition(".")[2]
+    return f"{value:,.{len(behind)}f}"
+
+
 def operations(stream: Json) -> tuple[Unit, list[str], list[list[str]]]:
-    """Return the response times of each operation as their unit, columns and rows; no rows where there is only one."""
+    """Return the response times of reads, of writes and of each other operation, as their unit, columns and rows.
+
+    There are no rows where the stream has only one operation.
+    """
     both = {name: stream[name] for name in ("reads", "writes") if stream[name]}
-    every = both | stream["operations"]
-    of = unit(time for response in every.values() for time in _late(response))
-    rows = [
-        [
-            name,
-            f"{response['count']:,}",
-            _with_interval(response, "mean", response["mean_ms"], of),
-            *(aligned(of.of(time)) for time in _late(response)),
-        ]
-        for name, response in every.items()
-    ]
-    return of, ["", "requests", "mean", *(_within(share) for share in SHOWN)], rows
+    every = {name: of for name, of in (both | stream["operations"]).items() if of["count"]}
+    of = unit(quantile["ms"] for response in every.values() for quantile in response["quantiles_ms"])
+    columns = {name: _percentiles(response, of) for name, response in every.items()}
+    rows = dict.fromkeys(row for column in columns.values() for row in column)
+    return of, ["", *columns], [[row, *(column.get(row, "") for column in columns.values())] for row in rows]
 
 
-# Quantiles of each operation that are shown.
-SHOWN = (0.5, 0.9, 0.99)
-
-
-def _late(response: Json) -> list[float]:
-    return [quantile["ms"] for quantile in response["quantiles_ms"] if quantile["share"] in SHOWN]
+def _percentiles(response: Json, of: Unit) -> dict[str, str]:
+    """Return the number of requests and their response times, as fio has them of each direction."""
+    times = _simulated_column(response)
+    told = {row: _with_interval(response, row, time, of) for row, time in times.items()}
+    return {"requests": f"{response['count']:,}"} | told | {"maximum": aligned(of.of(response["max_ms"]))}
 
 
 def _with_interval(response: Json, row: str, simulated: float, of: Unit) -> str:

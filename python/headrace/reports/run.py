@@ -83,11 +83,11 @@ def _stream(found: Json, at: int, *, first: bool) -> Iterator[Block]:
         time = f"mean {format_time(sum(leg[2] for leg in slowest))}"
         heading = f"where the time of the slowest 1 % of {name} went"
         yield Bars(_path(slowest), parts=True, title=heading, aside=time, on=Medium.PAGE)
-    yield _cdf(found, at, on=Medium.PAGE | Medium.NOTEBOOK if first else Medium.PAGE)
     of, columns, rows = responses.operations(stream)
     beside = Medium.PAGE | Medium.TERMINAL
     if rows:
         yield Table(columns, rows, title=f"{title} by operation, {of.name}", below=True, on=beside)
+    yield _cdf(found, at, on=Medium.PAGE | Medium.NOTEBOOK if first else Medium.PAGE)
     yield Text(responses.theory_in_words(theory), "dim", below=True, on=beside)
 
 

@@ -50,7 +50,7 @@ def _bars(found: "SolutionData") -> list[Bars]:
     throughput = _of(found, lambda point: point["throughput_per_s"])
     response = _of(found, lambda point: point["response_ms"])
     return [
-        curve(f"{title}, {by}", [(f"{load:,.4g}", value) for load, value in of])
+        curve(f"{title}, {by}", [(quantities.number(load), value) for load, value in of])
         for title, of in (("throughput by formula, 1/s", throughput), ("mean response by formula, ms", response))
     ]
 
@@ -61,9 +61,13 @@ def charts(found: "SolutionData") -> list[Chart]:
     load = offered if found["open"] else clients
     response = Axis(f"mean response time, {unit_of_responses(found).name}")
     return [
-        Chart(lines(_throughput(found), load, Axis("requests/s")), heading="Throughput against load"),
-        Chart(lines(_response(found), load, response), heading="Response time against load"),
-        Chart(lines(_utilisation(found), load, Axis("utilisation", "percent")), heading="Utilisation against load"),
+        Chart(lines(_throughput(found), load, Axis("requests/s")), "throughput", heading="Throughput against load"),
+        Chart(lines(_response(found), load, response), "response", heading="Response time against load"),
+        Chart(
+            lines(_utilisation(found), load, Axis("utilisation", "percent")),
+            "utilisation",
+            heading="Utilisation against load",
+        ),
     ]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from headrace import quantities
 from headrace.charts import lines
 from headrace.charts.data import SHARE, Axis
-from headrace.quantities import format_time, size, span
+from headrace.quantities import format_time, number, size, span
 from headrace.report import Bars, Chart, Report, Table, curve
 
 Json = dict[str, Any]
@@ -48,7 +48,7 @@ def merged(points: list[list[float]], most: int = 16) -> list[tuple[str, float]]
         group = points[at : at + together]
         ends = [begin, *(end for end, _ in group)]
         requests = sum(rate * (b - a) for (_, rate), a, b in zip(group, ends, ends[1:], strict=False))
-        rates.append((f"{ends[-1]:,.4g} s", requests / max(ends[-1] - begin, 1e-9)))
+        rates.append((f"{number(ends[-1])} s", requests / max(ends[-1] - begin, 1e-9)))
         begin = ends[-1]
     return rates
 
@@ -59,7 +59,9 @@ def in_a_sentence(found: Json) -> str:
     mean = size(told["sizes"]["mean"])
     said = [f"{told['requests']:,} requests, {told['read_share']:.0%} of them reads, {mean} on average"]
     if arrivals := told["arrivals"]:
-        said.append(f"{arrivals['rate_per_s']:.4g} requests/s over {span(arrivals['span_s'])}{_burstiness(arrivals)}")
+        said.append(
+            f"{number(arrivals['rate_per_s'])} requests/s over {span(arrivals['span_s'])}{_burstiness(arrivals)}"
+        )
     if places := told["places"]:
         said.append(f"{places['sequential_share']:.0%} sequential, footprint {size(places['footprint'])}")
     return "; ".join(said) + "."
@@ -102,7 +104,7 @@ def _arrival_rows(arrivals: Json) -> list[tuple[str, str]]:
     clock = "timestamps" if arrivals["by_timestamps"] else "the sum of responses and think times"
     return [
         ("span", f"{span(arrivals['span_s'])}, by {clock}"),
-        ("rate", f"{arrivals['rate_per_s']:.4g} /s on average, at most {arrivals['peak_per_s']:,} in one second"),
+        ("rate", f"{number(arrivals['rate_per_s'])} /s on average, at most {arrivals['peak_per_s']:,} in one second"),
         ("times between requests", f"coefficient of variation {arrivals['interarrival_cv']:.3g} (Poisson: 1)"),
         ("requests in a second", _dispersion(arrivals["dispersion_1s"])),
         ("out of order", f"{arrivals['out_of_order']:,} requests are earlier than one before them"),

@@ -175,10 +175,13 @@ fn lost(stream: &StreamResults) -> String {
 fn training(steps: &StepResults) -> String {
     let rate = Significant(steps.samples_per_s);
     match (steps.au, steps.stall_ms) {
-        (Some(au), Some(stall)) => format!(
-            "Accelerators: {:.1} % utilised, {rate:.4} samples/s, {} of stall a step.",
+        (Some(au), stall) => format!(
+            "Accelerators: {:.1} % utilised, {rate:.4} samples/s, {}.",
             au * 100.0,
-            Nanos::from_ms(stall)
+            match Nanos::from_ms(stall.unwrap_or(0.0)) {
+                Nanos::ZERO => "no stalls".to_owned(),
+                stall => format!("each step stalls for {stall}"),
+            }
         ),
         _ => format!("Accelerators: {rate:.4} samples/s."),
     }

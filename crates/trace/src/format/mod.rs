@@ -19,9 +19,9 @@ pub use raw::Raw;
 /// The 512-byte sector, the unit of most formats.
 pub const SECTOR: u64 = 512;
 
-/// Parses the lines of one file.
+/// Parses the lines of one file, or its records where the format has no lines.
 pub trait LineParser {
-    /// Parses a line that is not blank and appends the requests it completes to `out`. A device that is new is added to `devices`.
+    /// Parses a line that is not blank, or a record, and appends the requests it completes to `out`. A device that is new is added to `devices`.
     ///
     /// # Errors
     /// A message that says what is wrong with the line.
@@ -48,7 +48,7 @@ impl<F: FnMut(&[u8], &mut Devices) -> Result<Raw, String>> LineParser for F {
 }
 
 /// Declares the formats: their modules, what a user may write, how a file shows that it has one, and its parser. A file shows it by
-/// its `lines`, by its name (`named`), or not at all.
+/// its `lines`, by its `records` (of this number of bytes), by its name (`named`), or not at all.
 macro_rules! formats {
     ($sample:ident; $($module:ident {$(
         $(#[$doc:meta])* $kind:ident $(($given:ident: $type:ty))? [$($shown:tt)*] = $parser:expr,
@@ -70,6 +70,13 @@ macro_rules! formats {
                 }
             }
 
+            /// The size of a record in bytes; `None` if the format has lines.
+            pub fn record(&self) -> Option<usize> {
+                match self {
+                    $($(Self::$kind { .. } => formats!(@ record [$($shown)*]),)+)+
+                }
+            }
+
             /// The formats that a file called `name` may show. Of two that fit equally well, the first is chosen.
             fn shown(name: &str) -> Vec<Self> {
                 let mut shown = Vec::new();
@@ -78,7 +85,10 @@ macro_rules! formats {
             }
         }
     };
-    (@ $shown_ones:ident $name:ident $kind:ident [named $part:literal]) => {
+    (@ record [records $size:tt $($named:tt)*]) => { Some($size) };
+    (@ record [$($shown:tt)*]) => { None };
+    (@ $shown_ones:ident $name:ident $kind:ident [records $size:tt]) => { $shown_ones.push(Self::$kind) };
+    (@ $shown_ones:ident $name:ident $kind:ident [$(records $size:tt)? named $part:literal]) => {
         if $name.contains($part) {
             $shown_ones.push(Self::$kind);
         }
@@ -117,6 +127,17 @@ formats! { sample;
         /// Output of `blkparse` for a trace without issue events. A request starts when it is queued (Q).
         BlkparseQueued [] = blkparse::InFlight::new(b"Q"),
     }
+    vscsi {
+        /// VMware vSCSI command trace, version 1: records of 32 bytes, as libCacheSim reads them.
+        Vscsi1 [records 32] = vscsi::Vscsi::v1(),
+        /// VMware vSCSI command trace, version 2: records of 40 bytes, with response times.
+        Vscsi2 [records 40] = vscsi::Vscsi::v2(),
+    }
+    oracle_general {
+        /// libCacheSim's oracleGeneral: records of 24 bytes. Requests are reads, an object's number is that of its 512-byte sector, and the
+        /// requests of a second are spread over it.
+        OracleGeneral [records 24 named "oracleGeneral"] = oracle_general::OracleGeneral::default(),
+    }
     csv {
         /// headrace's own format, written by `headrace trace convert`: CSV with the columns
         /// `time_ns,op,address,bytes,response_ns,think_ns,device`.
@@ -134,13 +155,22 @@ pub fn detect(name: &str, sample: &[&[u8]]) -> Option<TraceFormat> {
         return Some(TraceFormat::Headrace);
     }
     let mut best = (0, None);
-    for format in TraceFormat::shown(name) {
+    for format in TraceFormat::shown(name).into_iter().filter(|format| format.record().is_none()) {
         let lines = parsed_lines(&format, sample);
         if lines > best.0 {
             best = (lines, Some(format));
         }
     }
     best.1.filter(|_| best.0 * 2 >= sample.len())
+}
+
+/// The format of a file called `name` that begins with the bytes `head`, if it has records: the first that parses all of them.
+pub fn detect_records(name: &str, head: &[u8]) -> Option<TraceFormat> {
+    TraceFormat::shown(name).into_iter().find(|format| {
+        let records: Vec<&[u8]> =
+            format.record().map_or_else(Vec::new, |size| head.chunks_exact(size).collect());
+        !records.is_empty() && parsed_lines(format, &records) == records.len()
+    })
 }
 
 fn parsed_lines(format: &TraceFormat, sample: &[&[u8]]) -> usize {

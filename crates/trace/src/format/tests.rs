@@ -70,6 +70,99 @@ fn a_line_of_each_format_is_read() {
     );
 }
 
+/// A record of version 2 of the virtual SCSI layer.
+fn vscsi2(command: u16, bytes: u32, block: u64, us: u64, response: u64) -> Vec<u8> {
+    let mut record = [command.to_le_bytes(), [7, 2]].concat();
+    record.extend([9u32, bytes, 1].iter().flat_map(|number| number.to_le_bytes()));
+    record.extend([block, us, response].iter().flat_map(|number| number.to_le_bytes()));
+    record
+}
+
+/// A record of version 1.
+fn vscsi1(command: u16, bytes: u32, block: u64, us: u64) -> Vec<u8> {
+    let mut record: Vec<u8> = [9u32, bytes, 1].iter().flat_map(|number| number.to_le_bytes()).collect();
+    record.extend([command.to_le_bytes(), [7, 1]].concat());
+    record.extend([block, us].iter().flat_map(|number| number.to_le_bytes()));
+    record
+}
+
+fn oracle_general(second: u32, object: u64, bytes: u32) -> Vec<u8> {
+    let mut record = second.to_le_bytes().to_vec();
+    record.extend(object.to_le_bytes());
+    record.extend(bytes.to_le_bytes());
+    record.extend((-1i64).to_le_bytes());
+    record
+}
+
+/// The requests of a file of records, in the format that is detected, and how many were left out.
+fn recorded(name: &str, records: &[Vec<u8>]) -> (TraceFormat, Vec<Raw>, u64) {
+    let format = detect_records(name, &records.concat()).expect("it has records");
+    let (mut parser, mut out) = (format.parser(&[]), VecDeque::new());
+    for record in records {
+        parser.line(record, &mut Devices::default(), &mut out).unwrap();
+    }
+    parser.end(&mut out);
+    (format, out.into(), parser.left_out())
+}
+
+#[test]
+fn records_of_virtual_scsi_are_read() {
+    let read = raw(Some(5_000_000), Op::Read, 223_490 * 512, 4096);
+    let write = raw(Some(6_000_000), Op::Write, 512, 8192);
+    let found = recorded("a.vscsi", &[vscsi1(0x28, 4096, 223_490, 5000), vscsi1(0x2a, 8192, 1, 6000)]);
+    assert_eq!(found, (TraceFormat::Vscsi1, vec![read, write], 0));
+    let flush = vscsi2(0x35, 0, 0, 5500, 10);
+    let records = [vscsi2(0x88, 4096, 223_490, 5000, 90), flush, vscsi2(0x0a, 8192, 1, 6000, 80)];
+    let took = |us: u64, raw: Raw| Raw { response: Some(Nanos(us * 1000)), ..raw };
+    assert_eq!(
+        recorded("a.vscsi", &records),
+        (TraceFormat::Vscsi2, vec![took(90, read), took(80, write)], 1)
+    );
+}
+
+/// The requests of a second are spread over it; those of size 0 are left out.
+#[test]
+fn records_of_objects_are_reads_at_places_of_their_own() {
+    let records = [
+        oracle_general(7, 10, 4096),
+        oracle_general(7, 11, 0),
+        oracle_general(7, u64::MAX, 512),
+        oracle_general(9, 10, 4096),
+    ];
+    let hash = (u64::MAX % (1 << 53)) * 512;
+    assert_eq!(
+        recorded("wiki.oracleGeneral.bin", &records),
+        (
+            TraceFormat::OracleGeneral,
+            vec![
+                raw(Some(7_000_000_000), Op::Read, 5120, 4096),
+                raw(Some(7_500_000_000), Op::Read, hash, 512),
+                raw(Some(9_000_000_000), Op::Read, 5120, 4096),
+            ],
+            1
+        )
+    );
+    assert_eq!(detect_records("wiki.bin", &records.concat()), None, "only its name shows what it is");
+}
+
+#[test]
+fn a_bad_record_is_refused_with_the_reason() {
+    let v2 = vscsi2(0x28, 4096, 1, 1, 1);
+    let far = vscsi2(0x28, 4096, u64::MAX, 1, 1);
+    let late = vscsi2(0x28, 4096, 1, u64::MAX, 1);
+    for (format, record, says) in [
+        (TraceFormat::Vscsi2, &v2[..12], "it has 12 of 40 bytes"),
+        (TraceFormat::Vscsi1, &v2[..32], "version 0, not 1"),
+        (TraceFormat::Vscsi2, &far[..], "a block is beyond"),
+        (TraceFormat::Vscsi2, &late[..], "a time is beyond"),
+        (TraceFormat::OracleGeneral, &v2[..23], "it has 23 of 24 bytes"),
+    ] {
+        let (mut parser, mut out) = (format.parser(&[]), VecDeque::new());
+        let message = parser.line(record, &mut Devices::default(), &mut out).unwrap_err();
+        assert!(message.contains(says), "{message}");
+    }
+}
+
 #[test]
 fn a_bad_line_is_refused_with_the_reason() {
     for (format, line, says) in [
@@ -125,6 +218,24 @@ proptest! {
             TraceFormat::FioLatency, TraceFormat::FioBandwidth, TraceFormat::Headrace,
         ] {
             if let Ok(raw) = last(&format, &lines) {
+                prop_assert!(raw.bytes > 0 && raw.address.unwrap_or(0) + raw.bytes <= 1 << 63);
+            }
+        }
+    }
+
+    #[test]
+    fn any_records_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200), versions: bool) {
+        for (format, at) in [(TraceFormat::Vscsi1, 15), (TraceFormat::Vscsi2, 3), (TraceFormat::OracleGeneral, 0)] {
+            let (mut parser, mut out) = (format.parser(&[]), VecDeque::new());
+            for record in bytes.chunks(format.record().unwrap()) {
+                let mut record = record.to_vec();
+                if versions && record.len() > at {
+                    record[at] = if at == 15 { 1 } else { 2 };
+                }
+                _ = parser.line(&record, &mut Devices::default(), &mut out);
+            }
+            parser.end(&mut out);
+            for raw in out {
                 prop_assert!(raw.bytes > 0 && raw.address.unwrap_or(0) + raw.bytes <= 1 << 63);
             }
         }

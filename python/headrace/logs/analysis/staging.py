@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace.logs.analysis.mixture import STEPS, Mixture, fitted, truncated_mean
+from headrace.quantities import number
 
 Json = dict[str, Any]
 Floats = NDArray[np.float64]
@@ -223,7 +224,7 @@ def _judged(told: Json, measured: list[list[float]]) -> str:
     share, real, of_law = max(pairs, key=lambda pair: abs(np.log(max(pair[2], 1e-3) / max(pair[1], 1e-3))))
     return (
         f"{name}: does not fit; its cdf is off by {off:.1%}, and chance alone gives up to {chance:.1%}. "
-        f"Worst: p{share * 100:g} is {of_law:.4g} s instead of {real:.4g} s."
+        f"Worst: p{share * 100:g} is {number(of_law)} s instead of {number(real)} s."
     )
 
 

@@ -25,11 +25,11 @@ class Format:
     pattern: str  # A line, with a named group for each part.
     columns: dict[str, pl.Expr]  # The table's columns, from the parts.
     wrong: Wrong = field(default_factory=dict)
-    stamped_at_end: bool = False  # Whether the logged time is that of the end: lines are in that order.
-    needs_day: bool = False  # Whether lines have times without a date, which the file's name tells.
+    stamped_at_end: bool = False  # True if the logged time is that of the end: lines are in that order.
+    needs_day: bool = False  # True if lines have times without a date, which is in the name of the file.
     largest: int | None = None  # The largest file that the system could hold, bytes.
-    of_cartridge: bool = False  # Whether a file is about one cartridge, whose name it has.
-    rounded: bool = False  # Whether some of its times are whole seconds, those below one written as 0.499.
+    of_cartridge: bool = False  # True if a file is about one cartridge, whose name it has.
+    rounded: bool = False  # True if some of its times are whole seconds, those below one written as 0.499.
     split: Split | None = None
 
     def parse(self, lines: pl.DataFrame, day: date | None = None) -> pl.DataFrame:

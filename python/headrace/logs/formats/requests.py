@@ -1,4 +1,4 @@
-"""The requests of a simulated archive or tape library, as `headrace run --requests` writes them: Parquet.
+"""The requests of a simulated archive or tape library, as `headrace run --save-requests` writes them: Parquet.
 
 Times count from 1970-01-01. A transfer begins after the time for which limits, ports and the tape held it back; a
 session takes the time for which it has a drive.
@@ -36,7 +36,7 @@ def _time(ns: pl.Expr) -> pl.Expr:
 
 REQUESTS = Format(
     name="requests",
-    about="a Parquet file of `headrace run --requests`",
+    about="a Parquet file of `headrace run --save-requests`",
     example="",
     pattern="",
     columns={
@@ -74,7 +74,7 @@ def read(file: Path) -> Iterator[pl.DataFrame]:
     except pl.exceptions.ComputeError as error:
         raise refusal(file, f"{file} is no whole Parquet file: {error}", "write it again") from None
     if missing := [name for name in NEEDED if name not in found.columns]:
-        help_ = "name files that `headrace run --requests FOLDER` wrote for an archive or a tape library"
+        help_ = "name files that `headrace run --save-requests FOLDER` wrote for an archive or a tape library"
         raise refusal(file, f"{file} has no column `{missing[0]}`", help_)
     if (found["replication"] > 0).any():
         raise refusal(

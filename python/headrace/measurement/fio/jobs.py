@@ -25,8 +25,8 @@ from headrace.quantities import exact_size
 
 Json = dict[str, Any]
 NAME = re.compile(r"[^A-Za-z0-9_-]+")
-# The disk that stands for what fio was run on, until the user names another.
-DEVICE = "seagate-st3500630ns"
+# The drives that stand for what fio was run on, an NVMe device by its name or another, until the user names one.
+NVME, DEVICE = "micron-7450-pro-1920gb", "exos-x18"
 STORAGE = "storage"
 MIB = 1 << 20
 MOST_STREAMS = 256
@@ -123,13 +123,13 @@ class _File:
     def scenario(self, device: str | None) -> JobScenario:
         parts = [_Streams(self, job) for job in self.jobs]
         workload = self.streams(parts)
-        drive = {"type": catalogue.kind(device or DEVICE), "device": device or DEVICE}
-        system = {part.target: drive for part in parts}
+        chosen = {part.target: device or (NVME if part.target.startswith("nvme") else DEVICE) for part in parts}
         if device is None:
-            names = ", ".join(f"`{name}`" for name in system)
-            self.remarks[
-                f"{names}: a {DEVICE} stands for the real storage; name another with --device, or edit `system`"
-            ] = None
+            for name, drive in chosen.items():
+                self.remarks[
+                    f"`{name}`: {drive} replaces the real storage; name another with --device, or edit `system`"
+                ] = None
+        system = {name: {"type": catalogue.kind(drive), "device": drive} for name, drive in chosen.items()}
         return JobScenario({"system": system, "workload": workload, "run": self.run(parts)}, list(self.remarks))
 
     def streams(self, parts: list["_Streams"]) -> Json:
@@ -386,7 +386,7 @@ class _Streams:
         return flushes | ({"durable": True} if self.options.get("sync", "0") not in {"0", "none"} else {})
 
     def _op(self, direction: str) -> str | Json:
-        return {"reads": round(self.read_share(), 6)} if direction == MIXED else direction
+        return {"reads": f"{round(self.read_share() * 100, 4):g} %"} if direction == MIXED else direction
 
     def _pattern(self, jobs: int) -> str | Json:
         if not self.random:

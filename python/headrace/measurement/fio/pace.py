@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from headrace.measurement.fio.values import Values
+from headrace.quantities import exact_time
 
 Json = dict[str, Any]
 Given = TypeVar("Given")
@@ -54,10 +55,10 @@ class Pace:
         """Return the arrivals of one direction of `jobs` copies; with `threads`, each copy is a thread of a server."""
         if rate := self.rates.get(direction):
             all_ = rate * jobs
-            return {"poisson": f"{all_:.10g} /s"} if self._poisson else {"every": f"{1e9 / all_:.0f} ns"}
+            return {"poisson": f"{all_:.10g} /s"} if self._poisson else {"every": exact_time(1e9 / all_)}
         clients = self.thought.clients if self.thought else self._depth
         closed: Json = {"depth": clients * jobs} | ({"threads": jobs} if threads else {})
-        return {"closed": closed | ({"think": f"{self.thought.think_s * 1e9:.0f} ns"} if self.thought else {})}
+        return {"closed": closed | ({"think": exact_time(self.thought.think_s * 1e9)} if self.thought else {})}
 
     def _rates(self) -> dict[str, float]:
         """Return the requests per second of the directions of one job that do not go as fast as they can."""

@@ -50,7 +50,7 @@ class Tab:
         self.text: str | None = None
         """The file as it was read."""
         self.due = False
-        """Whether the present design is about to be begun."""
+        """True if the runs of the present design are about to begin."""
         self.moving: str | None = None
         """The place of the slider that is moving."""
         self.texts: asyncio.TimerHandle | None = None

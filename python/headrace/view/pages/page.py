@@ -1,4 +1,4 @@
-"""Reports as pages that need no network and no script: light and dark, wide and narrow, on screen and on paper."""
+"""Reports as pages that need no network: light and dark, wide and narrow, on screen and paper, scripts or none."""
 
 import functools
 import itertools
@@ -11,10 +11,12 @@ import jinja2
 from markupsafe import Markup, escape
 
 from headrace._core import __version__
+from headrace.charts import interactive
 from headrace.charts.style import svg
 from headrace.files import write_whole
 from headrace.quantities import unbroken
 from headrace.report import Bar, Bars, Block, Chart, Diagram, Level, Mark, Medium, Report, Table, Text
+from headrace.view.pages import csv_link
 from headrace.view.pages.layout import classes_of, pairs, width_of
 
 
@@ -28,7 +30,18 @@ class Section:
 
 def write(report: Report, file: str | Path, *, command: str | None = None) -> None:
     """Write a report to a file: whole, or not at all. `command` is how it was made."""
-    write_whole(file, fragment("page.html", report=report, body=body(report, command=command)))
+    charts = [block for section in sections(report.blocks) for panel in section.panels for block in panel]
+    scripts = _scripts([block for block in charts if isinstance(block, Chart)])
+    write_whole(file, fragment("page.html", report=report, body=body(report, command=command), **scripts))
+
+
+def _scripts(charts: Sequence[Chart]) -> dict[str, Markup]:
+    """Return what a page needs to draw its charts again in a browser, in the order in which they stand."""
+    names = ("charts", "variables", "library")
+    if not charts:
+        return dict.fromkeys(names, Markup(""))
+    texts = interactive.specs([chart.draw() for chart in charts]), interactive.variables(), interactive.library()
+    return dict(zip(names, map(Markup, texts), strict=True))
 
 
 def body(report: Report, *, command: str | None = None) -> Markup:
@@ -93,6 +106,7 @@ def _templates() -> jinja2.Environment:
     )
     made.filters |= {"unbroken": unbroken, "written": written, "strengths": strengths}
     made.globals |= {"width_of": width_of, "classes_of": classes_of, "pairs": pairs}
+    made.globals["csv"] = csv_link
     made.globals["svg"] = lambda chart: Markup(svg(chart.draw()))
     made.globals["drawn"] = lambda diagram, down: Markup(diagram.draw(down))
     for kind in (Bars, Chart, Diagram, Table, Text, Level, Mark):
