@@ -3,6 +3,7 @@
 mod acquisition;
 mod archive;
 mod drives;
+mod durability;
 mod embedded;
 mod endings;
 mod engines;
