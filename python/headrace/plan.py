@@ -93,9 +93,9 @@ class Plan:
         self,
         *,
         years: float = 5.0,
-        stretch: str = "2 min",
+        stretch: str = "1 min",
         replications: int = 8,
-        within: float = 0.02,
+        within: float = 0.03,
         threads: int | None = None,
     ) -> Durability:
         """Estimate its chance of data loss: see `Scenario.durability`."""

@@ -135,9 +135,9 @@ class Scenario:
         self,
         *,
         years: float = 5.0,
-        stretch: str = "2 min",
+        stretch: str = "1 min",
         replications: int = 8,
-        within: float = 0.02,
+        within: float = 0.03,
         threads: int | None = None,
     ) -> Durability:
         """Estimate the chance of data loss from its `rates`: in a year, in `years`, and its causes.

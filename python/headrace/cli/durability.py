@@ -34,11 +34,11 @@ def durability(
         typer.Option(
             metavar="TIME", help="Longest simulated part of a rebuild; a longer rebuild is extrapolated from its rate."
         ),
-    ] = "2 min",
+    ] = "1 min",
     replications: Annotated[int, typer.Option(min=1, max=1000, metavar="R", help="Simulations of each rebuild.")] = 8,
     within: Annotated[
         float, typer.Option(min=0.001, max=0.5, metavar="SHARE", help="Relative half-width, as far as cycles reduce it.")
-    ] = 0.02,
+    ] = 0.03,
     report: ReportFile = None,
     as_json: AsJson = False,
     sets: Sets = None,

@@ -8,8 +8,6 @@ from headrace.report import Bar, Bars, Block, Report, Table, noted
 if TYPE_CHECKING:
     from headrace.result_types import DurabilityData, Estimate, Rebuild, VolumeDurability
 
-YEAR = 365.25 * 86_400
-
 
 def report(found: "DurabilityData", title: str = "durability") -> Report:
     """Return the report of the chance of data loss."""
@@ -22,29 +20,24 @@ def report(found: "DurabilityData", title: str = "durability") -> Report:
 
 
 def _losses(found: "DurabilityData") -> Table:
-    mission = "" if found["years"] == 1 else f"chance in {found['years']:g} years"
-    columns = ["", "drives", "tolerates", "chance in a year", "95 %", mission, "mean time to loss, years"]
-    columns += ["lost in a year", "by formula, years"]
-    rows = [_loss(volume) for volume in found["volumes"]]
-    kept = [at for at, column in enumerate(columns) if column or at == 0]
-    rows = [[row[at] for at in kept] for row in rows]
-    return Table([columns[at] for at in kept], rows, title="chance of data loss", least=("by formula, years",))
-
-
-def _loss(volume: "VolumeDurability") -> list[str]:
-    several = f" × {volume['count']:,}" if volume["count"] > 1 else ""
-    chance, theory = volume["chance_in_a_year"], volume["theory"]
-    return [
-        volume["component"] + several,
-        f"{volume['drives']:,}",
-        f"{volume['tolerates']:,}",
-        probability(chance["value"]),
-        _interval(chance),
-        probability(volume["chance"]["value"]),
-        years(volume["mean_years"]["value"]),
-        amount(volume["lost_bytes_per_year"]),
-        years(theory["mean_years"]) if theory else "—",
+    rows = [
+        ("drives", lambda of: f"{of['drives']:,}"),
+        ("lost at once without loss of data", lambda of: f"{of['tolerates']:,}"),
+        ("failures in a year", lambda of: f"{of['failures_per_year']:.3g}"),
+        ("chance of data loss in a year", lambda of: probability(of["chance_in_a_year"]["value"])),
+        ("95 % interval", lambda of: _interval(of["chance_in_a_year"])),
+        (f"chance in {found['years']:g} years", lambda of: probability(of["chance"]["value"])),
+        ("mean time to data loss, years", lambda of: years(of["mean_years"]["value"])),
+        ("by formula, years", lambda of: years(of["theory"]["mean_years"]) if of["theory"] else "—"),
+        ("expected loss in a year", lambda of: amount(of["lost_bytes_per_year"])),
     ]
+    columns = ["", *(_name(volume) for volume in found["volumes"])]
+    cells = [[name, *(value(volume) for volume in found["volumes"])] for name, value in rows]
+    return Table(columns, cells, title="chance of data loss")
+
+
+def _name(volume: "VolumeDurability") -> str:
+    return volume["component"] + (f" × {volume['count']:,}" if volume["count"] > 1 else "")
 
 
 def probability(p: float) -> str:

@@ -202,6 +202,12 @@ fn of_volume(
         0 if process.kinds().len() == 1 => without_redundancy(&process, volume),
         _ => sampling::of(&process, &repairs, (stream, wanted.within), wanted.threads, progress),
     };
+    if rate.per_s <= 0.0 {
+        let message =
+            format!("`{}` lost no data in {} cycles of failures and repairs", volume.name, rate.cycles);
+        return Err(Problem::at(Path::of(&["system"]), message)
+            .help("few drives share data: such losses are too rare to estimate"));
+    }
     let theory = theory(volume, &process, &repairs, (latent_per_byte, rates.replace.secs()));
     Ok(drawn_up(volume, &process, &repairs, (&rate, theory), wanted.years))
 }
@@ -247,16 +253,19 @@ fn law(
     progress: &Progress,
 ) -> Result<RepairLaw, Problem> {
     let (all, groups) = (u64::from(wanted.replications), &volume.redundancy.groups);
+    let safe: Vec<usize> =
+        (0..kind.drives.len()).filter(|unit| !kind.loses(*unit, &volume.redundancy)).collect();
     let job = |number: u64| {
         let evenly = |of: usize| (number * of as u64 / all) as usize;
         let lost = match at_once {
-            1 => kind.drives[evenly(kind.drives.len())].clone(),
+            1 => kind.drives[safe[evenly(safe.len())]].clone(),
             _ => groups[evenly(groups.len())].iter().copied().take(at_once as usize).collect(),
         };
         let from = (number as f64 + 0.5) / all as f64;
         RebuildJob { plan, volume, lost, from, stretch: wanted.stretch, seed: plan.seed(number) }
     };
-    let jobs: Vec<RebuildJob> = (0..all).map(job).collect();
+    // What loses data at once is not rebuilt.
+    let jobs: Vec<RebuildJob> = (0..if safe.is_empty() { 0 } else { all }).map(job).collect();
     let rebuilds = in_parallel(jobs, wanted.threads, |job| repairs::measure(&job, progress));
     let rebuilds = rebuilds.into_iter().collect::<Result<_, _>>().map_err(|message: String| {
         Problem::at(Path::of(&["system"]), message).help("simulate longer: `--stretch`")
@@ -350,7 +359,12 @@ fn drawn_up(
         lost_bytes_per_year: rate.bytes_per_s * YEAR_S,
         degraded: rate.degraded,
         causes: words::causes(of.tolerates, process.kinds(), &rate.causes),
-        rebuilds: repairs.laws.iter().map(|law| rebuild(law, repairs.wait_s)).collect(),
+        rebuilds: repairs
+            .laws
+            .iter()
+            .filter(|law| !law.rebuilds.is_empty())
+            .map(|law| rebuild(law, repairs.wait_s))
+            .collect(),
         theory,
         cycles: rate.cycles,
     }

@@ -115,6 +115,14 @@ impl UnitKind {
     }
 }
 
+impl UnitKind {
+    /// Returns true if the failure of a unit loses data while all others work.
+    pub fn loses(&self, unit: usize, of: &Redundancy) -> bool {
+        let is_here = |drive: &&u32| self.of_drive[**drive as usize] as usize == unit;
+        of.groups.iter().any(|pieces| pieces.iter().filter(is_here).count() > of.tolerates as usize)
+    }
+}
+
 impl<'p> FailureProcess<'p> {
     /// The process of a volume with this protection, of which `kinds` of units fail, the drives first.
     pub fn new(of: &'p Redundancy, kinds: Vec<UnitKind>, latent_per_byte: f64, replace_s: f64) -> Self {

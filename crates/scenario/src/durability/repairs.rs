@@ -45,7 +45,7 @@ pub struct RepairLaw {
     pub lost: &'static str,
     /// Number of them lost at once.
     pub at_once: u32,
-    /// The replications.
+    /// The replications; none where the loss is that of data.
     pub rebuilds: Vec<MeasuredRebuild>,
 }
 
@@ -81,7 +81,7 @@ impl RepairLaw {
     fn times(&self, pick: &mut impl FnMut(usize) -> usize) -> Vec<f64> {
         let many = self.rebuilds.len();
         let times: Vec<f64> = (0..many).map(|_| self.rebuilds[pick(many)].whole_s()).collect();
-        if self.is_extrapolated() { vec![mean(&times)] } else { times }
+        if self.is_extrapolated() && many > 0 { vec![mean(&times)] } else { times }
     }
 }
 

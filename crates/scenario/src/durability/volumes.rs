@@ -36,7 +36,7 @@ pub fn of(plan: &Plan) -> Result<Vec<Volume>, Problem> {
         }
     }
     if all.is_empty() {
-        let problem = Problem::at(Path::of(&["workload"]), "no stream comes to a drive with a `capacity`");
+        let problem = Problem::at(Path::of(&["workload"]), "no stream comes to a drive");
         return Err(problem.help("durability is that of data on drives"));
     }
     for volume in all.iter_mut().filter(|volume| volume.count > 1) {

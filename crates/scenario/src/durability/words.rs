@@ -42,10 +42,10 @@ fn rebuild(volume: &VolumeDurability, rebuild: &Rebuild) -> String {
     let how = match rebuild.simulated_share {
         1.0.. => "simulated under this load".to_owned(),
         share => format!(
-            "an estimate from {} simulated under this load at {} places, {:.2} % of it each",
+            "an estimate from {} simulated under this load at {} places, {} % of it each",
             Nanos::from_secs(rebuild.simulated_s),
             rebuild.replications,
-            100.0 * share
+            digits(100.0 * share)
         ),
     };
     format!("A rebuild of {} takes {took}, {how}.", volume.component)
@@ -64,9 +64,6 @@ pub fn notes(plan: &Plan, of: &Durability) -> Vec<String> {
                 "{name} lacks a drive {:.0} % of the time: chances assume exponential times to loss, and are estimates",
                 100.0 * volume.degraded
             ));
-        }
-        if volume.tolerates > 0 && volume.mean_years.value.is_infinite() {
-            notes.push(format!("no loss of {name} was found in {} cycles", volume.cycles));
         }
     }
     notes
@@ -119,7 +116,9 @@ fn interval(of: Estimate) -> String {
 fn years(years: f64) -> String {
     match years {
         1.0 => "a year".to_owned(),
-        years => format!("{} years", if years < 1e4 { digits(years) } else { large(years) }),
+        years if years >= 1e4 => format!("{} years", large(years)),
+        years if years == libm::floor(years) => format!("{years} years"),
+        years => format!("{} years", digits(years)),
     }
 }
 
