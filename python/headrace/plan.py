@@ -95,7 +95,7 @@ class Plan:
         years: float = 5.0,
         stretch: str = "1 min",
         replications: int = 8,
-        within: float = 0.03,
+        within: float = 0.05,
         threads: int | None = None,
     ) -> Durability:
         """Estimate its chance of data loss: see `Scenario.durability`."""

@@ -137,7 +137,7 @@ class Scenario:
         years: float = 5.0,
         stretch: str = "1 min",
         replications: int = 8,
-        within: float = 0.03,
+        within: float = 0.05,
         threads: int | None = None,
     ) -> Durability:
         """Estimate the chance of data loss from its `rates`: in a year, in `years`, and its causes.

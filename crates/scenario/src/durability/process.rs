@@ -3,7 +3,8 @@
 //! Failures are exponential, repairs of any distribution. Each lost drive has a part of its rebuild left, and all rebuilds go on side by side, at a
 //! speed that depends on how many there are. Where nothing is lost in a million cycles, failures are made likely and their weights are corrected:
 //! importance sampling by failure biasing (Lewis and Böhm, 1984; Goyal and others, 1992), where the next repair is known, by forcing the failure
-//! before it (Nicola, Nakayama, Heidelberger and Goyal, 1993), and each kind of failure equally often (balanced failure biasing, Shahabuddin, 1994).
+//! before it (Nicola, Nakayama, Heidelberger and Goyal, 1993), part of the failures of each kind equally often (balanced failure biasing,
+//! Shahabuddin, 1994), and most of those of drives in groups that are nearest to a loss (failure distance biasing, Carrasco, 1992).
 //! The failure that loses data is not drawn: its probability is counted at each step (conditional Monte Carlo).
 
 use headrace_kernel::{Draws, subkey};
@@ -14,6 +15,12 @@ const SECTOR: f64 = 4096.0;
 
 /// The least probability of a further failure before the next repair while none would lose data, under failure biasing.
 const BIASED: f64 = 0.5;
+
+/// Share of failures, under failure biasing, that are of each kind of unit equally often; the others are by their rates.
+const BALANCED: f64 = 0.2;
+
+/// Share of failures of drives, under failure biasing, that hit groups which miss most already.
+const NEAR: f64 = 0.7;
 
 /// Part of a rebuild below which it is done: sums of times are rounded.
 const DONE: f64 = 1e-9;
@@ -365,7 +372,9 @@ impl<'c> Cycle<'c> {
         self.peril.units.iter_mut().for_each(|units| units.fill(false));
         self.touched.drain(..).for_each(|group| self.missing[group as usize] = 0);
         let tolerates = self.process.of.tolerates;
-        if self.outstanding() < tolerates && self.process.kinds.iter().all(|kind| kind.groups.is_empty()) {
+        let outstanding = self.outstanding();
+        let is_safe = outstanding < tolerates && self.process.kinds.iter().all(|kind| kind.groups.is_empty());
+        if is_safe && (outstanding == 0 || !self.biased || self.process.of.groups.len() == 1) {
             return;
         }
         self.count_missing(after);
@@ -479,9 +488,9 @@ impl<'c> Cycle<'c> {
         let rates: Vec<f64> = (0..self.down.len()).map(rate).collect();
         let all: f64 = rates.iter().sum();
         let possible = rates.iter().filter(|rate| **rate > 0.0).count();
-        let chance = |rate: f64| match self.biased {
-            true => f64::from(u8::from(rate > 0.0)) / possible as f64,
-            false => rate / all,
+        let balanced = if self.biased { BALANCED } else { 0.0 };
+        let chance = |rate: f64| {
+            balanced * f64::from(u8::from(rate > 0.0)) / possible as f64 + (1.0 - balanced) * rate / all
         };
         let mut drawn = draws.uniform();
         let kind = rates.iter().position(|rate| {
@@ -490,20 +499,58 @@ impl<'c> Cycle<'c> {
         });
         let kind = kind.or_else(|| rates.iter().rposition(|rate| *rate > 0.0)).unwrap_or(0);
         let factor = rates[kind] / all / chance(rates[kind]);
-        self.take(kind, draws);
-        factor
+        let (unit, corrected) = self.choose(kind, draws);
+        self.take(kind, unit, draws);
+        factor * corrected
     }
 
-    /// Has a unit of a kind fail whose failure loses nothing.
-    fn take(&mut self, kind: usize, draws: &mut Draws) {
-        let is_down = |unit: usize| match kind {
-            0 => self.lost[unit] > 0,
-            _ => self.down[kind][unit],
+    /// Chooses a unit of a kind whose failure loses nothing, and the factor that corrects the weight. Every other drive is one of a group that
+    /// misses most already.
+    fn choose(&self, kind: usize, draws: &mut Draws) -> (usize, f64) {
+        let is_down = |unit: usize| if kind == 0 { self.lost[unit] > 0 } else { self.down[kind][unit] };
+        let is_safe = |unit: &usize| !is_down(*unit) && !self.peril.units[kind][*unit];
+        let number = (0..self.down[kind].len()).filter(is_safe).count();
+        let any = |draws: &mut Draws| {
+            let nth = draws.below(number as u64) as usize;
+            (0..self.down[kind].len()).filter(is_safe).nth(nth).expect("one is left")
         };
-        let safe = |unit: &usize| !is_down(*unit) && !self.peril.units[kind][*unit];
-        let number = (0..self.down[kind].len()).filter(safe).count() as u64;
-        let unit =
-            (0..self.down[kind].len()).filter(safe).nth(draws.below(number) as usize).expect("one is left");
+        let safe_in = |group: u32| -> Vec<usize> {
+            self.process.of.groups[group as usize]
+                .iter()
+                .map(|drive| *drive as usize)
+                .filter(is_safe)
+                .collect()
+        };
+        let groups = if kind == 0 && self.biased { self.most_missing() } else { Vec::new() };
+        let near: Vec<Vec<usize>> =
+            groups.into_iter().map(safe_in).filter(|drives| !drives.is_empty()).collect();
+        if near.is_empty() {
+            return (any(draws), 1.0);
+        }
+        let unit = if draws.chance(NEAR) {
+            let drives = &near[draws.below(near.len() as u64) as usize];
+            drives[draws.below(drives.len() as u64) as usize]
+        } else {
+            any(draws)
+        };
+        let each =
+            near.iter().filter(|drives| drives.contains(&unit)).map(|drives| 1.0 / drives.len() as f64);
+        let own = 1.0 / number as f64;
+        (unit, own / ((1.0 - NEAR) * own + NEAR * each.sum::<f64>() / near.len() as f64))
+    }
+
+    /// The groups that miss most, while none of them would be lost; none in an array, where all drives are alike.
+    fn most_missing(&self) -> Vec<u32> {
+        let missing = |group: &u32| self.missing[*group as usize];
+        let most = self.touched.iter().map(missing).max().unwrap_or(0);
+        if self.process.of.groups.len() == 1 || most >= self.process.of.tolerates {
+            return Vec::new();
+        }
+        self.touched.iter().copied().filter(|group| missing(group) == most).collect()
+    }
+
+    /// Has a unit fail.
+    fn take(&mut self, kind: usize, unit: usize, draws: &mut Draws) {
         let drives: Vec<u32> = self.process.kinds[kind].drives[unit]
             .iter()
             .copied()

@@ -12,7 +12,7 @@ use crate::progress::Progress;
 const BATCHES: u64 = 32;
 
 /// Cycles of a batch at first, and at most.
-const CYCLES: (u64, u64) = (256, 1 << 15);
+const CYCLES: (u64, u64) = (256, 1 << 12);
 
 /// Cycles without bias of a batch, for the mean length of a cycle.
 const PLAIN_CYCLES: u64 = 256;
