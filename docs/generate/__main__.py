@@ -21,6 +21,7 @@ def main() -> None:
         return
     if sys.argv[1:] == ["result-types"]:
         roots = {"ResultsData": schema("results"), "SolutionData": schema("solution")}
+        roots["DurabilityData"] = schema("durability")
         print(results.module(schema(), **roots), end="")
         return
     if sys.argv[1:] == ["results"]:

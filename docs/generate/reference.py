@@ -11,13 +11,14 @@ from headrace.quantities import exact_size
 Json = dict[str, Any]
 
 UNITS = """Quantities are written with their unit: sizes `64 KiB`, `2 GB` (`kB` is 1000, `KiB` 1024 bytes; `b` is a bit
-only in rates), times `8.5 ms`, data rates `80 MB/s` or `2 Gb/s`, frequencies `50 /s` or `7200 rpm`, shares `70 %`."""
+only in rates), times `8.5 ms`, data rates `80 MB/s` or `2 Gb/s`, frequencies `50 /s` or `7200 rpm`, shares `70 %`,
+failure rates `1.4 %/year`, error rates `1e-15 /bit`."""
 
 
 ABOUT = "From the schema that `headrace schema` prints, by which documents are checked."
 COMPONENT = "ComponentSpec"
 """The type of a component: its choices have a page each."""
-ROOTS = {"workload": "StreamSpec", "faults": "FaultSpec", "run": "RunSpec"}
+ROOTS = {"workload": "StreamSpec", "faults": "FaultSpec", "rates": "RatesSpec", "run": "RunSpec"}
 """Other pages, and the type that each begins with."""
 SHARED = "values"
 """The page of the types that several pages refer to."""

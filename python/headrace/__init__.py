@@ -25,6 +25,7 @@ from headrace._core import ScenarioError, __version__
 
 if TYPE_CHECKING:
     from headrace import document, study, trace
+    from headrace.durability import Durability
     from headrace.embedded import Completion, Storage
     from headrace.experiment import Experiment, Interrupted, Precision, Table, sweep
     from headrace.experiment.capacity import Capacity, capacity
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 # Where each name is, for it is imported when it is first used: no command and no program needs all.
 PLACES = {
+    "durability": "Durability",
     "embedded": "Completion Storage",
     "frames": "units",
     "experiment": "Experiment Interrupted Precision Table sweep",
@@ -70,6 +72,7 @@ __all__ = [
     "Capacity",
     "Comparison",
     "Completion",
+    "Durability",
     "Experiment",
     "Interrupted",
     "Optimum",

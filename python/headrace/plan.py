@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from headrace import _core, fio_workload
+from headrace.durability import Durability
 from headrace.files import keep_apart, warn_not_kept
 from headrace.requests import RequestLog
 from headrace.results import Results
@@ -87,6 +88,19 @@ class Plan:
     def solve(self, load: tuple[float, float] | None = None) -> Solution:
         """Solve it by formulas: see `Scenario.solve`."""
         return Solution(json.loads(self._core.solve(load)))
+
+    def durability(
+        self,
+        *,
+        years: float = 5.0,
+        stretch: str = "1 min",
+        replications: int = 8,
+        within: float = 0.05,
+        threads: int | None = None,
+    ) -> Durability:
+        """Estimate its chance of data loss: see `Scenario.durability`."""
+        wanted = (years, _core.quantity("time", stretch), replications, within, threads or os.cpu_count() or 1)
+        return Durability(json.loads(self._core.durability(*wanted)))
 
     def run(
         self,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core, solution, trace
 from headrace._core import ScenarioError
+from headrace.durability import Durability
 from headrace.errors import read_text, refuse_other
 from headrace.plan import Plan
 from headrace.results import Results
@@ -20,7 +21,7 @@ Json = dict[str, Any]
 
 
 def schema(of: str = "scenario") -> Json:
-    """Return the JSON Schema of a `scenario`, `experiment` or `device`, for editors, of `results` or a `solution`."""
+    """Return the JSON Schema of a `scenario`, `experiment` or `device`, of `results`, a `solution` or `durability`."""
     return dict(json.loads(_core.schema(of)))
 
 
@@ -148,6 +149,26 @@ class Scenario:
         """
         found = self.plan().solve(load)
         return solution.simulate(found, self) if simulate else found
+
+    def durability(
+        self,
+        *,
+        years: float = 5.0,
+        stretch: str = "1 min",
+        replications: int = 8,
+        within: float = 0.05,
+        threads: int | None = None,
+    ) -> Durability:
+        """Estimate the chance of data loss from its `rates`: in a year, in `years`, and its causes.
+
+        Rebuilds are simulated under its load, `replications` times each for at most `stretch`; the rest of a longer one
+        is extrapolated. Failures and repairs are simulated by importance sampling until the relative half-width of the
+        interval, as far as cycles reduce it, is at most `within`. Raises `ScenarioError` as `check` does, and where
+        rates are missing or make no sense.
+        """
+        return self.plan().durability(
+            years=years, stretch=stretch, replications=replications, within=within, threads=threads
+        )
 
     def run(
         self,

@@ -23,6 +23,7 @@ mod grid;
 mod lognormal;
 mod mg1;
 pub mod network;
+pub mod reliability;
 
 pub use bounded_pareto::BoundedPareto;
 pub use distribution::{Distribution, balanced};

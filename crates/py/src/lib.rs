@@ -12,6 +12,7 @@ use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
 use headrace_scenario::document::{self, Problems};
+use headrace_scenario::durability::Durability;
 use headrace_scenario::experiment::ExperimentFile;
 use headrace_scenario::progress::Progress;
 use headrace_scenario::solve::Solved;
@@ -58,7 +59,7 @@ mod _core {
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 
-    /// The JSON Schema of a `scenario`, an `experiment`, a `device`, the `results` of a run or a `solution`, as JSON.
+    /// The JSON Schema of a `scenario`, an `experiment`, a `device`, the `results` of a run, a `solution` or `durability`, as JSON.
     #[pyfunction]
     fn schema(of: &str) -> PyResult<String> {
         match of {
@@ -66,6 +67,7 @@ mod _core {
             "experiment" => Ok(document::schema_of::<ExperimentFile>().to_string()),
             "results" => Ok(document::schema_of_output::<results::Results>().to_string()),
             "solution" => Ok(document::schema_of_output::<Solved>().to_string()),
+            "durability" => Ok(document::schema_of_output::<Durability>().to_string()),
             "device" => Ok(document::schema_of::<devices::DeviceFile>().to_string()),
             _ => Err(PyValueError::new_err(format!("unknown document `{of}`"))),
         }

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use headrace_scenario::job_files::{AskedJobs, JobError, Jobs};
 use headrace_scenario::progress::Progress;
 use headrace_scenario::run::{End, Options};
-use headrace_scenario::{Found, Prepared, document::Problems, results};
+use headrace_scenario::{Found, Prepared, document::Problems, durability, results};
+use headrace_units::Nanos;
 use pyo3::prelude::*;
 use serde::Deserialize;
 
@@ -113,6 +114,23 @@ impl PlanHandle {
     fn solve(&mut self, py: Python<'_>, range: Option<(f64, f64)>) -> PyResult<String> {
         self.watched(py, None, |prepared, progress| {
             prepared.solve(range, progress).map(|solved| json(&solved))
+        })
+    }
+
+    /// Estimates the chance of data loss within a year and within `years`; returns it as JSON.
+    fn durability(
+        &mut self,
+        py: Python<'_>,
+        years: f64,
+        stretch_ns: f64,
+        replications: u32,
+        within: f64,
+        threads: usize,
+    ) -> PyResult<String> {
+        let stretch = Nanos::from_ns(stretch_ns);
+        let wanted = durability::Wanted { years, stretch, replications, within, threads };
+        self.watched(py, None, |prepared, progress| {
+            prepared.durability(&wanted, progress).map(|found| json(&found))
         })
     }
 

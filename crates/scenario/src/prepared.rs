@@ -8,7 +8,7 @@ use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::run::{self, Options, Replications};
 use crate::spec::{Engine, ScenarioSpec};
-use crate::{Found, catalog, plan, results, samples, solve, theory, uncertain, variation};
+use crate::{Found, catalog, durability, plan, results, samples, solve, theory, uncertain, variation};
 
 /// A scenario that was read, and is planned when its plan is first needed.
 pub struct Prepared {
@@ -140,6 +140,19 @@ impl Prepared {
         let plan = self.plan(progress)?;
         let solved = solve::solve(plan, range, progress, |own| results::formula_error(plan, own, progress));
         solved.map_err(|problems| Problems::of(&self.tree, problems))
+    }
+
+    /// Estimates the chance of data loss from the scenario's `rates`.
+    ///
+    /// # Errors
+    /// All errors in it, overload among them; or why there is no estimate: see [`durability::of`].
+    pub fn durability(
+        &mut self,
+        wanted: &durability::Wanted,
+        progress: &Progress,
+    ) -> Result<durability::Durability, Problems> {
+        let found = durability::of(self.sustained(progress)?, wanted, progress);
+        found.map_err(|problem| Problems::of(&self.tree, vec![problem]))
     }
 
     /// Runs the scenario with `replications` replications, or the number that it asks for itself.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::document::{self, Path, Problem, Tree};
 use crate::faults::FaultSpec;
+use crate::rates::RatesSpec;
 use crate::variation;
 
 /// A storage system, its load, and the length of the simulation.
@@ -25,6 +26,9 @@ pub struct ScenarioSpec {
     /// Components that fail during the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultSpec>,
+    /// Failure rates, for the chance of data loss.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rates: Option<RatesSpec>,
     /// Shares of requests that are to be answered in time, by stream or operation: `users: 99 % within 20 ms`. Several are joined by
     /// `and`: `recall: 50 % within 2 min and 99 % within 10 min`. An operation (`reads`, `writes`, `get`, `recall` …) is that of the
     /// only stream that has it; of others, write `stream.operation`.

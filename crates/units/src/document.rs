@@ -8,11 +8,13 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::kind::{BITS, FREQUENCY, SIZE, TIME, alternatives};
-use crate::{Bytes, BytesPerSecond, Fraction, HOUR, Nanos, PerSecond, Rate, Shift, UnitError};
+use crate::kind::{BITS, ERRORS, FAILURES, FREQUENCY, SIZE, TIME, alternatives};
+use crate::{
+    Bytes, BytesPerSecond, Fraction, HOUR, Nanos, PerBit, PerSecond, PerYear, Rate, Shift, UnitError,
+};
 
 /// The number that `text` is, as a quantity of the kind that a schema's `x-unit` names: in ns, bytes, bytes a second, events a
-/// second, or as a share of one. `None` where no such kind exists.
+/// second, as a share of one, failures a year, or errors a bit. `None` where no such kind exists.
 pub fn read(x_unit: &str, text: &str) -> Option<Result<f64, UnitError>> {
     match x_unit {
         "time" => Some(text.parse::<Nanos>().map(|time| time.0 as f64)),
@@ -22,6 +24,8 @@ pub fn read(x_unit: &str, text: &str) -> Option<Result<f64, UnitError>> {
         "frequency" => Some(text.parse::<PerSecond>().map(PerSecond::get)),
         "frequency or zero" => Some(text.parse::<Rate>().map(Rate::get)),
         "share" => Some(text.parse::<Fraction>().map(Fraction::get)),
+        "failure rate" => Some(text.parse::<PerYear>().map(PerYear::get)),
+        "error rate" => Some(text.parse::<PerBit>().map(PerBit::get)),
         _ => None,
     }
 }
@@ -107,6 +111,16 @@ impl Exact for Rate {
         PerSecond(self.0).exact()
     }
 }
+impl Exact for PerYear {
+    fn exact(&self) -> String {
+        format!("{} /year", self.0)
+    }
+}
+impl Exact for PerBit {
+    fn exact(&self) -> String {
+        format!("{:e} /bit", self.0)
+    }
+}
 impl Exact for Fraction {
     fn exact(&self) -> String {
         self.0.to_string()
@@ -176,6 +190,18 @@ document!(Rate, {
     "x-unit": "frequency or zero",
     "pattern": pattern(&alternatives(FREQUENCY.units)),
     "examples": ["50 /s", "0 /s"]
+});
+document!(PerYear, {
+    "type": "string",
+    "x-unit": "failure rate",
+    "pattern": pattern(&alternatives(FAILURES.units)),
+    "examples": ["1.4 %/year", "0.02 /year"]
+});
+document!(PerBit, {
+    "type": "string",
+    "x-unit": "error rate",
+    "pattern": pattern(&alternatives(ERRORS.units)),
+    "examples": ["1e-15 /bit"]
 });
 document!(Fraction, { "type": ["string", "number"], "x-unit": "share", "examples": ["70 %", 0.7] });
 

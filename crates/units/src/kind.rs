@@ -129,6 +129,25 @@ pub(crate) const SHARE: Kind = Kind {
     slips: &[(&["percent", "pct", "per cent"], &["%"])],
 };
 
+pub(crate) const FAILURES: Kind = Kind {
+    name: "failure rate",
+    units: &[("%/year", 0.01), ("/year", 1.0), ("FIT", 8.766e-6)],
+    accepted: "%/year, /year or FIT (failures in 10⁹ h)",
+    like: "a failure rate such as `1.4 %/year`",
+    slips: &[
+        (&["%", "%/yr", "%/y", "%/a", "%afr", "afr", "percent/year", "%peryear"], &["%/year"]),
+        (&["/yr", "/y", "/a", "peryear", "year"], &["/year"]),
+    ],
+};
+
+pub(crate) const ERRORS: Kind = Kind {
+    name: "error rate",
+    units: &[("/bit", 1.0), ("/TB", 1.25e-13)],
+    accepted: "/bit or /TB",
+    like: "an error rate such as `1e-15 /bit`",
+    slips: &[(&["/b", "bit", "/bits", "perbit"], &["/bit"]), (&["tb", "pertb"], &["/TB"])],
+};
+
 impl Kind {
     /// The error on a unit that is none of this kind, with what was probably meant.
     pub(crate) fn unknown(&self, number: &str, unit: &str) -> UnitError {

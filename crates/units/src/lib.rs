@@ -53,6 +53,17 @@ pub struct Rate(pub f64);
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Fraction(pub f64);
 
+/// Rate of failures, in failures a year of 365.25 days.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct PerYear(pub f64);
+
+/// Rate of errors, in errors a bit.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct PerBit(pub f64);
+
+/// Seconds in a year of 365.25 days.
+pub const YEAR_S: f64 = 31_557_600.0;
+
 impl Nanos {
     /// No time at all; also the instant at which every run begins.
     pub const ZERO: Self = Self(0);
@@ -144,6 +155,25 @@ impl PerSecond {
 
 impl Rate {
     /// Events a second.
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl PerYear {
+    /// Failures a year.
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+
+    /// Returns the failures a second, of years of 365.25 days.
+    pub fn per_s(self) -> f64 {
+        self.0 / YEAR_S
+    }
+}
+
+impl PerBit {
+    /// Errors a bit.
     pub const fn get(self) -> f64 {
         self.0
     }

@@ -2,8 +2,8 @@
 
 use std::str::FromStr;
 
-use crate::kind::{BITS, FREQUENCY, Kind, RATE, SHARE, SIZE, TIME};
-use crate::{Bytes, BytesPerSecond, Fraction, Nanos, PerSecond, Rate, Shift};
+use crate::kind::{BITS, ERRORS, FAILURES, FREQUENCY, Kind, RATE, SHARE, SIZE, TIME};
+use crate::{Bytes, BytesPerSecond, Fraction, Nanos, PerBit, PerSecond, PerYear, Rate, Shift};
 
 /// Why a text is not a quantity of the wanted kind; the message says what is accepted. Nothing was changed: correct and retry.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -206,6 +206,35 @@ impl FromStr for Rate {
     }
 }
 
+/// `text` in the base unit of a rate of rare events, with or without blanks within the unit.
+fn rare(
+    text: &str,
+    kind: &Kind,
+    range: std::ops::RangeInclusive<f64>,
+    says: &'static str,
+) -> Result<f64, UnitError> {
+    let (number, rest) = number_and_rest(text, kind)?;
+    if rest.is_empty() {
+        return Err(UnitError::NoUnit { text: text.trim().to_owned(), like: kind.like });
+    }
+    let unit: String = rest.split_whitespace().collect();
+    in_range(text, number * factor(text, &unit, kind, &[])?, kind, range, says)
+}
+
+impl FromStr for PerYear {
+    type Err = UnitError;
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        rare(text, &FAILURES, 1e-9..=1e4, "more than zero (and at most 10,000 a year)").map(Self)
+    }
+}
+
+impl FromStr for PerBit {
+    type Err = UnitError;
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        rare(text, &ERRORS, 0.0..=1e-6, "from zero to 10⁻⁶ a bit").map(Self)
+    }
+}
+
 impl FromStr for Fraction {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Self, UnitError> {
@@ -236,6 +265,8 @@ mod tests {
         assert_eq!("70 %".parse(), Ok(Fraction(0.7000000000000001)));
         assert_eq!("0.7".parse(), Ok(Fraction(0.7)));
         assert_eq!("1.0625 Gb/s".parse(), Ok(BytesPerSecond(132_812_500.0)));
+        assert_eq!("1.5 % / year".parse(), Ok(PerYear(0.015)));
+        assert_eq!("1e-15/bit".parse(), Ok(PerBit(1e-15)));
     }
 
     #[test]
@@ -270,6 +301,9 @@ mod tests {
         assert_eq!(written("90 sec".parse::<Nanos>().unwrap_err()), "write `90 s`");
         assert_eq!(written("70".parse::<Fraction>().unwrap_err()), "write `70 %`");
         assert_eq!(written("5 percent".parse::<Fraction>().unwrap_err()), "write `5 %`");
+        assert_eq!(written("1.5 %".parse::<PerYear>().unwrap_err()), "write `1.5 %/year`");
+        assert_eq!(written("1e-15/b".parse::<PerBit>().unwrap_err()), "write `1e-15 /bit`");
+        assert!(message("0 %/year".parse::<PerYear>().unwrap_err()).contains("more than zero"));
         assert!(message("1 MB/0 s".parse::<BytesPerSecond>().unwrap_err()).contains("more than zero"));
     }
 

@@ -14,6 +14,7 @@ from headrace._core import __version__
 from headrace.cli import (
     decisions,
     devices,
+    durability,
     explore,
     logs,
     measurements,
@@ -32,6 +33,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "init": starting.init,
     "run": scenarios.run,
     "solve": solve.solve,
+    "durability": durability.durability,
     "check": scenarios.check,
     "schema": scenarios.schema,
     "devices": devices.devices,

@@ -150,7 +150,8 @@ impl Storage {
         Ok(Self::of(plan, seed))
     }
 
-    fn of(plan: Plan, seed: u64) -> Self {
+    /// Builds the system of a plan, as [`load`](Self::load) does.
+    pub(crate) fn of(plan: Plan, seed: u64) -> Self {
         let target = |id| {
             let view = plan.graph.view(id);
             let (name, capacity) = (view.path().to_owned(), view.capacity().0);
@@ -343,6 +344,17 @@ impl Storage {
             });
         });
         self.pass(now, false)
+    }
+
+    /// Has a component rebuild what it lacks, from this share of its data on.
+    pub(crate) fn rebuild_from(&mut self, component: NodeId, share: f64) {
+        self.machine.with_handle(|handle| handle.arena.component(component).rebuild_from(share));
+    }
+
+    /// Returns one of the measures of a component; `None` where it has no such measure yet.
+    pub(crate) fn meter(&self, component: NodeId, name: &str) -> Option<f64> {
+        let all = self.machine.with_handle(|handle| meters(handle.arena, component, self.now));
+        all.into_iter().find(|(known, _)| *known == name).and_then(|(_, value)| value)
     }
 
     /// Returns the use of every component.

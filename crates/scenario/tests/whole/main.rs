@@ -4,6 +4,7 @@ mod acquisition;
 mod archive;
 mod checks;
 mod drives;
+mod durability;
 mod embedded;
 mod endings;
 mod engines;

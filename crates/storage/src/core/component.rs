@@ -9,6 +9,7 @@ use crate::core::context::NodeContext;
 use crate::core::graph::{Lowering, View};
 use crate::core::health::Change;
 use crate::core::meter::{Activity, Balance, EventBooks, Meter, Portion};
+use crate::core::redundancy::Redundancy;
 use crate::core::theory::{Demand, Features, Load, Model, Phase, QueueOrder, ServiceKind};
 use crate::core::work::Serve;
 
@@ -158,6 +159,15 @@ pub trait Theory {
         None
     }
 
+    /// Returns which losses of drives its data survives; `None` for a component that does not spread data over drives.
+    ///
+    /// # Errors
+    /// It begins without some of its drives: what to change.
+    fn redundancy(&self, view: View) -> Result<Option<Redundancy>, String> {
+        _ = view;
+        Ok(None)
+    }
+
     /// Returns a note for readers of the results under this load; `None` if there is nothing to say.
     fn note(&self, view: View, load: &Load) -> Option<String> {
         self.passes_on().and_then(|_| view.uses().find_map(|used| used.note(load)))
@@ -175,6 +185,12 @@ pub trait Component<'m> {
     /// The component behind its `edge`-th edge has just failed, returned or been replaced.
     fn notice(&'m self, edge: usize, change: Change) {
         _ = (edge, change);
+    }
+
+    /// Begins to rebuild what it lacks at this share of its data, from 0 to 1, without waiting for drives to come back: a rebuild that is too long
+    /// to simulate is measured in parts.
+    fn rebuild_from(&'m self, share: f64) {
+        _ = share;
     }
 
     /// Some component of the system, whichever, works again: what failed may be tried once more.

@@ -15,6 +15,7 @@ mod path;
 mod ranges;
 mod rebuild;
 mod recovery;
+mod redundancy;
 mod redundant;
 mod serving;
 mod spec;
@@ -297,6 +298,10 @@ impl<'m> Component<'m> for Array<'m> {
         if !matches!(self.plan.layout, ArrayLayout::Striped(_)) {
             self.start_rebuild();
         }
+    }
+
+    fn rebuild_from(&'m self, share: f64) {
+        self.go_on_from(share);
     }
 
     fn recovered(&'m self) {

@@ -8,6 +8,7 @@ use crate::block::controller::ControllerSpec;
 use crate::block::disk::DiskPlan;
 use crate::core::component::Theory;
 use crate::core::graph::View;
+use crate::core::redundancy::Redundancy;
 use crate::core::theory::{Demand, Features, Load, Model};
 
 const INDEPENDENT: &str = crate::block::disk::INDEPENDENT;
@@ -239,6 +240,10 @@ impl Theory for ArrayPlan {
             ArrayLayout::Parity(parity) => parity.data(),
         };
         (!self.has_front(view)).then(|| (headrace_units::Bytes(data * self.layout.unit()), data))
+    }
+
+    fn redundancy(&self, view: View) -> Result<Option<Redundancy>, String> {
+        self.protection(view).map(Some)
     }
 
     fn note(&self, view: View, load: &Load) -> Option<String> {

@@ -96,6 +96,11 @@ impl<'m> Array<'m> {
         (0..workers).for_each(|_| self.context.shared.sim.spawn(self.rebuild_chunks()));
     }
 
+    /// Has a rebuild go on at this share of the stripes; it begins again at the first where it comes to the last.
+    pub(super) fn go_on_from(&self, share: f64) {
+        self.rebuild.cursor.set((share * self.members.stripes() as f64) as u64);
+    }
+
     /// Returns the number of chunks in progress at a time.
     fn in_flight(&self) -> u32 {
         let layout = &self.plan.layout;

@@ -65,6 +65,11 @@ impl Homes {
         self.placement.choose(subkey(0, group.into()), self.width, &self.domains, takes)
     }
 
+    /// The drives with the pieces of a group while all work.
+    pub fn all_of(&self, group: u32) -> Vec<u32> {
+        self.of(group, |_| true).into_iter().flatten().collect()
+    }
+
     /// The number of groups on each drive while all work.
     pub fn counts(&self) -> Vec<u32> {
         let mut counts = vec![0; self.slots.len()];

@@ -24,8 +24,10 @@ use headrace_work::{Block, Breakdown, Op, Request};
 use crate::block::array::{Accesses, DiskAccesses, Parity};
 use crate::core::component::{Component, Plan, Theory};
 use crate::core::context::{Edge, NodeContext};
+use crate::core::graph::View;
 use crate::core::health::Change;
 use crate::core::meter::{Activity, Meter, add};
+use crate::core::redundancy::Redundancy;
 use crate::core::theory::Features;
 use crate::core::work::Serve;
 use groups::{Groups, Homes, OfObject};
@@ -50,6 +52,7 @@ pub struct PoolPlan {
     recovery: RecoverySpec,
     /// Drives of a server.
     per_server: u32,
+    racks: u32,
     servers: usize,
     links: usize,
 }
@@ -62,6 +65,18 @@ impl PoolPlan {
 
     fn server_of(&self, drive: u32) -> usize {
         (drive / self.per_server) as usize
+    }
+
+    /// The drives of each domain of a kind.
+    fn drives_of(&self, kind: Domain) -> Vec<Vec<u32>> {
+        let drives = self.homes.slots.len() as u32;
+        let mut all = Vec::new();
+        for drive in 0..drives {
+            let domain = kind.of(drive, drives / self.per_server, self.per_server, self.racks);
+            all.resize_with(all.len().max(domain + 1), Vec::new);
+            all[domain].push(drive);
+        }
+        all
     }
 
     /// The group of an object, and its number there. Of as many objects that follow each other as there are groups, each belongs to another,
@@ -116,6 +131,25 @@ impl PoolPlan {
 impl Theory for PoolPlan {
     fn features(&self) -> Features {
         Features { spreads: true, ..Features::default() }
+    }
+
+    fn redundancy(&self, _: View) -> Result<Option<Redundancy>, String> {
+        let others = (self.servers + self.links) as u32;
+        let drives = (others..others + self.homes.slots.len() as u32).collect();
+        let bytes = (self.homes.objects * self.object) as f64;
+        Ok(Some(Redundancy {
+            groups: (0..self.homes.groups).map(|group| self.homes.all_of(group)).collect(),
+            tolerates: self.layout.redundant as u32,
+            in_step: false,
+            critical_bytes: bytes,
+            spares: None,
+            wait: self.recovery.out_after,
+            together: vec![
+                ("server", self.drives_of(Domain::Server)),
+                ("rack", self.drives_of(Domain::Rack)),
+            ],
+            ..Redundancy::none(drives, bytes)
+        }))
     }
 }
 
@@ -391,6 +425,10 @@ impl<'m> Component<'m> for Pool<'m> {
 
     fn notice(&'m self, edge: usize, change: Change) {
         self.changed(edge, change);
+    }
+
+    fn rebuild_from(&'m self, _: f64) {
+        self.give_up_all();
     }
 
     fn recovered(&'m self) {

@@ -143,6 +143,14 @@ impl<'m> Pool<'m> {
         }
     }
 
+    /// Drives that are down are out at once.
+    pub(super) fn give_up_all(&'m self) {
+        let down = (0..self.drives.len() as u32).filter(|drive| !self.groups.is_up(*drive));
+        if down.filter(|drive| self.groups.set_out(*drive, true)).count() > 0 {
+            self.place_soon();
+        }
+    }
+
     /// Places all groups again when all that happens at this instant is known.
     fn place_soon(&'m self) {
         if !self.recovery.places_soon.replace(true) {

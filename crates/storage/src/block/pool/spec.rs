@@ -304,6 +304,7 @@ impl Spec for PoolSpec {
             read_from: self.read_from,
             recovery: self.recovery,
             per_server: self.drives,
+            racks: self.racks,
             servers: servers.len(),
             links: links.len(),
         };

@@ -9,6 +9,7 @@ use headrace_analytic::Distribution;
 use headrace_units::Bytes;
 use headrace_work::{NodeId, Op};
 
+use crate::core::redundancy::Redundancy;
 use crate::core::theory::{Demand, Features, Load, Model, Phase};
 use crate::core::work::Listed;
 use crate::{AnyPlan, Of};
@@ -207,6 +208,14 @@ impl<'g> View<'g> {
     /// Returns its features.
     pub fn features(self) -> Features {
         self.node().plan.theory().features()
+    }
+
+    /// See [`Theory::redundancy`](crate::Theory::redundancy).
+    ///
+    /// # Errors
+    /// It begins without some of its drives.
+    pub fn redundancy(self) -> Result<Option<Redundancy>, String> {
+        self.node().plan.theory().redundancy(self)
     }
 
     /// Returns true if streams of discards can be sent to it.

@@ -1,0 +1,154 @@
+//! Times of rebuilds, measured by simulating the scenario with its load while drives are lost.
+
+use headrace_storage::Change;
+use headrace_units::Nanos;
+use headrace_work::NodeId;
+
+use super::process::RepairTimes;
+use super::volumes::Volume;
+use crate::embedded::Storage;
+use crate::plan::Plan;
+use crate::progress::Progress;
+
+/// Parts into which a stretch is divided, after each of which it is looked whether the rebuild has ended.
+const LOOKS: u64 = 50;
+
+/// The share of a stretch that is simulated before drives are lost.
+const BEFORE: u64 = 10;
+
+/// A rebuild to measure.
+pub struct RebuildJob<'p> {
+    pub plan: &'p Plan,
+    pub volume: &'p Volume,
+    /// The drives that are lost, by their numbers in the volume.
+    pub lost: Vec<u32>,
+    /// Share of the data at which the rebuild begins.
+    pub from: f64,
+    /// Longest time simulated.
+    pub stretch: Nanos,
+    pub seed: u64,
+}
+
+/// A rebuild as measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MeasuredRebuild {
+    /// Simulated time from its start, in s.
+    pub simulated_s: f64,
+    /// Share of it that was done in this time.
+    pub done: f64,
+}
+
+/// The rebuilds of one kind of loss.
+#[derive(Clone, Debug)]
+pub struct RepairLaw {
+    /// What was lost: drive, server, rack.
+    pub lost: &'static str,
+    /// Number of them lost at once.
+    pub at_once: u32,
+    /// The replications; none where the loss is that of data.
+    pub rebuilds: Vec<MeasuredRebuild>,
+}
+
+/// All that was measured of a volume.
+#[derive(Clone, Debug)]
+pub struct Repairs {
+    pub wait_s: f64,
+    /// Each kind of unit lost alone, then two, three … drives at once.
+    pub laws: Vec<RepairLaw>,
+    /// Number of kinds.
+    pub kinds: usize,
+}
+
+impl MeasuredRebuild {
+    /// Time of the whole rebuild, in s.
+    pub fn whole_s(self) -> f64 {
+        self.simulated_s / self.done
+    }
+
+    pub fn is_whole(self) -> bool {
+        self.done >= 1.0
+    }
+}
+
+impl RepairLaw {
+    /// Returns true if some rebuild was longer than what was simulated.
+    pub fn is_extrapolated(&self) -> bool {
+        !self.rebuilds.iter().all(|rebuild| rebuild.is_whole())
+    }
+
+    /// Times of whole rebuilds, one for each that `pick` chooses of their number. Parts of long rebuilds, from all over the disk, give their
+    /// mean alone.
+    fn times(&self, pick: &mut impl FnMut(usize) -> usize) -> Vec<f64> {
+        let many = self.rebuilds.len();
+        let times: Vec<f64> = (0..many).map(|_| self.rebuilds[pick(many)].whole_s()).collect();
+        if self.is_extrapolated() && many > 0 { vec![mean(&times)] } else { times }
+    }
+}
+
+impl Repairs {
+    /// Number of replications of each rebuild.
+    pub fn replications(&self) -> usize {
+        self.laws.first().map_or(0, |law| law.rebuilds.len())
+    }
+
+    /// Repair times from rebuilds that `pick` chooses, of their number.
+    pub fn times(&self, mut pick: impl FnMut(usize) -> usize) -> RepairTimes {
+        let all: Vec<Vec<f64>> = self.laws.iter().map(|law| law.times(&mut pick)).collect();
+        let one = all.first().map_or(1.0, |times| mean(times));
+        let more = all.iter().skip(self.kinds).map(|times| mean(times) / one);
+        RepairTimes {
+            wait_s: self.wait_s,
+            factors: std::iter::once(1.0).chain(more).collect(),
+            of_kind: all.iter().take(self.kinds).cloned().collect(),
+        }
+    }
+
+    /// Repair times from each rebuild once.
+    pub fn times_as_measured(&self) -> RepairTimes {
+        let mut next = 0;
+        self.times(|of| {
+            next += 1;
+            (next - 1) % of
+        })
+    }
+}
+
+/// The mean of some numbers.
+pub fn mean(numbers: &[f64]) -> f64 {
+    numbers.iter().sum::<f64>() / numbers.len() as f64
+}
+
+/// Simulates a rebuild beside the load of the scenario, to its end or for its stretch.
+///
+/// # Errors
+/// The simulation ends early, or nothing is rebuilt.
+pub fn measure(job: &RebuildJob, progress: &Progress) -> Result<MeasuredRebuild, String> {
+    let name = &job.volume.name;
+    let failed = |error: crate::embedded::StorageError| format!("while `{name}` is rebuilt: {error}");
+    let mut storage = Storage::of(job.plan.clone(), job.seed);
+    storage.advance(Nanos(job.stretch.0 / BEFORE)).map_err(failed)?;
+    let spares = job.volume.redundancy.spares.map_or(usize::MAX, |spares| spares as usize);
+    for (at, drive) in job.lost.iter().enumerate() {
+        let path = storage.path(job.volume.drives[*drive as usize]).to_owned();
+        storage.change(&path, Change::Fails).map_err(failed)?;
+        if at >= spares {
+            storage.change(&path, Change::Replaced).map_err(failed)?;
+        }
+    }
+    storage.rebuild_from(job.volume.node, job.from);
+    for _ in 0..LOOKS {
+        storage.advance(storage.now() + Nanos(job.stretch.0 / LOOKS)).map_err(failed)?;
+        if progress.is_cancelled() || read(&storage, job.volume.node).is_some_and(MeasuredRebuild::is_whole) {
+            break;
+        }
+    }
+    let nothing = || format!("nothing of `{name}` is rebuilt within {}", job.stretch);
+    read(&storage, job.volume.node).filter(|rebuild| rebuild.done > 0.0).ok_or_else(nothing)
+}
+
+/// How far the rebuild of a volume is; `None` where nothing was rebuilt.
+fn read(storage: &Storage, volume: NodeId) -> Option<MeasuredRebuild> {
+    let (simulated_s, done) =
+        (storage.meter(volume, "rebuild_s")?, storage.meter(volume, "rebuild_progress")?);
+    Some(MeasuredRebuild { simulated_s, done })
+}
