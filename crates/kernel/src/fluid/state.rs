@@ -11,7 +11,7 @@ use super::{LinkId, Moved};
 use crate::queue::TaskId;
 
 /// Number of labels under which the use of links is counted.
-pub const LABELS: usize = 6;
+pub const LABELS: usize = 7;
 
 /// Use of a link so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
