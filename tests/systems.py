@@ -427,7 +427,7 @@ class Systems:
                 "placement": self.one("home", "nearest", {"heat": {"relocate": True, "fast_drop_off": True}}),
             },
         ))  # fmt: skip
-        if sum(group["drives"] for group in groups) > 1 and self.chance(0.2):
+        if min(group["drives"] for group in groups) > 1 and self.chance(0.2):
             repack = {"drives": self.one(2, 5), "piece": self.one("1 GB", "50 GB")}
             self.system[name]["repack"] = repack | self.maybe(live=lambda: "60 %", to=lambda: len(groups) - 1)
         self.fallible += [f"{name}/drive[0]", f"{name}/arm[0]"]

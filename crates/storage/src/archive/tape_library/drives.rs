@@ -470,9 +470,17 @@ impl<'m> Drives<'m> {
         source: &DriveRequest,
         target: Option<&DriveRequest>,
     ) -> Option<(usize, Option<usize>)> {
-        let first = self.drive_beside(source, None)?;
-        let Some(target) = target else { return Some((first, None)) };
-        Some((first, Some(self.drive_beside(target, Some(first))?)))
+        let Some(target) = target else { return Some((self.drive_beside(source, None)?, None)) };
+        let by_source = || {
+            let first = self.drive_beside(source, None)?;
+            Some((first, Some(self.drive_beside(target, Some(first))?)))
+        };
+        // The only drive that could write may be the first choice of who reads.
+        let by_target = || {
+            let second = self.drive_beside(target, None)?;
+            Some((self.drive_beside(source, Some(second))?, Some(second)))
+        };
+        by_source().or_else(by_target)
     }
 
     fn take_for_maintenance(&self, drive: usize, wanted: &DriveRequest) {

@@ -9,8 +9,9 @@ use headrace_work::{Breakdown, Cause, Invalid};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::device::Tape;
 use super::drives::DriveRequest;
-use super::spec::TapeLibrarySpec;
+use super::spec::{DriveGroup, TapeLibrarySpec};
 use super::{Cartridge, Mounted, TapeLibrary, TapePosition};
 use crate::core::meter::{Meter, add};
 
@@ -87,11 +88,6 @@ impl RepackSpec {
                 return Some(Invalid::new(field, message));
             }
         }
-        let drives: u64 = library.groups.iter().map(|group| u64::from(group.drives)).sum();
-        if drives < 2 {
-            let message = "a cartridge is copied from one drive to another, and the library has one";
-            return Some(Invalid::new("drives", message));
-        }
         if self.live.get() <= 0.0 {
             return Some(
                 Invalid::new("live", "nothing of the cartridges is copied").help("give a share above 0"),
@@ -99,6 +95,37 @@ impl RepackSpec {
         }
         problem_of(self.piece)
     }
+}
+
+impl RepackSpec {
+    /// Returns the error of a repack for which no two drives ever suffice; `None` if two do.
+    pub(super) fn lacks_drives(&self, library: &TapeLibrarySpec, tapes: &[Tape]) -> Option<Invalid> {
+        let groups = |chosen: Option<u32>| match chosen {
+            Some(group) => group as usize..group as usize + 1,
+            None => 0..tapes.len(),
+        };
+        let pairs = groups(self.from).flat_map(|from| groups(self.to).map(move |to| (from, to)));
+        let lacking = |(from, to): &(usize, usize)| drives_for(library, tapes, *from, *to) < 2;
+        let (from, to) = pairs.into_iter().find(lacking)?;
+        let message = format!(
+            "no two drives can read cartridges of `groups[{from}]` and write those of `groups[{to}]` at a time"
+        );
+        Some(Invalid::new("drives", message).help("give the group more `drives`, or set `to`"))
+    }
+}
+
+/// Returns the number of drives that can read the cartridges of one group, or write those of another.
+fn drives_for(library: &TapeLibrarySpec, tapes: &[Tape], from: usize, to: usize) -> u32 {
+    let can = |drives: usize, group: usize, writes: bool| {
+        drives == group || library.pass_through.is_some() && tapes[drives].takes(&tapes[group], writes)
+    };
+    let of_group = |(at, group): (usize, &DriveGroup)| match (can(at, from, false), can(at, to, true)) {
+        (true, true) => group.drives,
+        (true, false) => group.drives - group.for_writes,
+        (false, true) => group.drives - group.for_reads,
+        (false, false) => 0,
+    };
+    library.groups.iter().enumerate().map(of_group).sum()
 }
 
 impl VerifySpec {

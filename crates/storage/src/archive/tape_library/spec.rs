@@ -250,7 +250,11 @@ impl Spec for TapeLibrarySpec {
             let help = "leave a drive that does both, reserve fewer, or set `pass_through`";
             return at.refuse("groups", problem, Some(help));
         }
-        let tapes = self.groups.iter().map(|group| Tape::of(self, group, at)).collect::<Option<_>>()?;
+        let tapes: Vec<Tape> =
+            self.groups.iter().map(|group| Tape::of(self, group, at)).collect::<Option<_>>()?;
+        if let Some(invalid) = self.repack.as_ref().and_then(|repack| repack.lacks_drives(self, &tapes)) {
+            return at.invalid(invalid.within("repack"));
+        }
         let plan = TapeLibraryPlan { spec: self.clone(), tapes, shares: ShareTable::of(&self.shares) };
         Some(plan)
     }

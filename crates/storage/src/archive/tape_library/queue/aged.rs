@@ -4,7 +4,7 @@ use headrace_units::Nanos;
 
 use super::Rank;
 
-/// All requests age alike, so the order of two never changes: that of a larger priority is as if it had come so many levels later.
+/// All requests age alike, so the order of two never changes: each level of priority counts as an arrival that much later.
 pub fn rank(priority: u8, since: Nanos, level: Nanos) -> Rank {
     (0, since.0.saturating_add(level.0.saturating_mul(u64::from(priority))))
 }
