@@ -30,7 +30,7 @@ def write_files(folder: Path) -> None:
     put: list[str] = []
     log = ["time_s,op,user,host,file,bytes,cartridge,position_bytes"]
     for number, moment in enumerate(moments):
-        op = draws.choice(["put", "get", "get", "stage", "delete"] if put else ["put"])
+        op = draws.choice(["put", "get", "get", "stage", "delete", "cancel"] if put else ["put"])
         file = f"f{number}" if op == "put" else draws.choice([*put, f"old{draws.randrange(50)}"])
         put += [file] if op == "put" else []
         put = [one for one in put if op != "delete" or one != file]
@@ -413,11 +413,23 @@ class Systems:
             free_drives=lambda: self.one(1, 3),
             device=lambda: self.one("ibm-lto-8", "ibm-lto-9"),
             cleaning=lambda: {"mounts": 3, "time": "60 s"},
+            queue=lambda: self.one("priority", {"aged": "1 min"}),
+            failures=lambda: {
+                self.one("drives", "arms", "cartridges"): {"uses": self.one(1, 10), "repair": self.time(100, 100_000)}
+            },
+            verify=lambda: {"drives": self.one(1, 3), "piece": "1 GB"},
+            shares=lambda: self.one(
+                [{"users": ["u1"], "reads": 1, "writes": 1, "priority": 3}, {"within": "5 min"}],
+                [{"reads": 1, "priority": 1}, {"users": ["u2", "u0"], "within": "1 h"}],
+            ),
             cells=lambda: {
                 "modules": [{"cells": 4, "travel": "2 s"}, {"cells": self.one(4, 40), "travel": "9 s"}],
                 "placement": self.one("home", "nearest", {"heat": {"relocate": True, "fast_drop_off": True}}),
             },
         ))  # fmt: skip
+        if min(group["drives"] for group in groups) > 1 and self.chance(0.2):
+            repack = {"drives": self.one(2, 5), "piece": self.one("1 GB", "50 GB")}
+            self.system[name]["repack"] = repack | self.maybe(live=lambda: "60 %", to=lambda: len(groups) - 1)
         self.fallible += [f"{name}/drive[0]", f"{name}/arm[0]"]
         return name
 
@@ -474,6 +486,14 @@ class Systems:
                 mount=lambda: self.one({"files": 3}, {"bytes": "1 GB", "age": "1 h"}),
                 flush=lambda: {"time": "3 s"} | self.maybe(files=lambda: 10, bytes=lambda: "1 GB"),
             )
+            if "streams" not in fields["migrate"]:
+                fields["migrate"] |= self.maybe(
+                    pools=lambda: self.one(
+                        [{"streams": 2}, {"library": self.library()}],
+                        [{"users": ["u1"]}, {"streams": 3}, {"users": ["u1", "u2"]}],
+                    ),
+                    read=lambda: "mounted",
+                )
             fields |= self.maybe(purge=lambda: {"weight": "size_mb", "high": "80 %", "low": "60 %"})
         return self.add("archive", fields)
 

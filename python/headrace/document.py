@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BetweenHosts", "BitmapSpec", "BoundedParetoSpec", "Branch", "BufferNumbers", "ByHeat", "ByteColumn", "BytesLimit", "CacheSpec", "Cells", "CheckpointSpec", "Cleaning", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CsvColumns", "DebtSpec", "DeclusteredSpec", "DestageSpec", "DiskField", "DiskNumbers", "Domain", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "EmpiricalSpec", "Engine", "ErasureSpec", "Excess", "FailsSpec", "Failures", "FaultSpec", "Fetch", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "FlushSpec", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "HyperexponentialSpec", "Interface", "InterfaceSpec", "Interpolation", "LayoutSpec", "Level", "Level0Spec", "Limits", "Linked", "LoadTime", "Locate", "LognormalSpec", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "MountRule", "MoveTime", "OpSpec", "OperationsLimit", "Order", "Paths", "PatternSpec", "Placement", "Placement2", "Placement3", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "RateFrom", "ReadAhead", "ReadFrom", "ReadReplica", "RebuildSpec", "Recall", "ReconnectedWrite", "RecoverySpec", "Region", "ReplacementSpec", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScsiPreset", "SeekTimes", "Serpentine", "Share", "ShareNumbers", "SizeSpec", "SlipsSkew", "SmallWrites", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Sourced9", "Spares", "SsdField", "SsdNumbers", "Stalls", "StepSpec", "StorageModule", "StreamSpec", "Streaming", "StripeAccess", "SuspendNumbers", "TapeDriveField", "TapeDriveNumbers", "Target", "TimeColumn", "TimeShare", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "Told9", "TraceFormat", "TrackOrder", "Travel", "Unseen", "VariedDevice", "VaryingSpec", "Via", "VolumeField", "VolumeNumbers", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
+__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BetweenHosts", "BitmapSpec", "BoundedParetoSpec", "Branch", "BufferNumbers", "ByHeat", "ByteColumn", "BytesLimit", "CacheSpec", "Cells", "CheckpointSpec", "Cleaning", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CopyChoice", "CsvColumns", "DebtSpec", "DeclusteredSpec", "DestageSpec", "DiskField", "DiskNumbers", "Domain", "DrawnSize", "DrawnTime", "DriveGroup", "DriveQueue", "DriveShare", "Duplex", "Elsewhere", "EmpiricalSpec", "Engine", "ErasureSpec", "Excess", "FailsSpec", "FailureRate", "Failures", "FaultSpec", "Fetch", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "FlushSpec", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "HyperexponentialSpec", "Interface", "InterfaceSpec", "Interpolation", "LayoutSpec", "Level", "Level0Spec", "Limits", "Linked", "LoadTime", "Locate", "LognormalSpec", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "MountRule", "MoveTime", "OpSpec", "OperationsLimit", "Order", "Paths", "PatternSpec", "Placement", "Placement2", "Placement3", "Policy", "PoolContents", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "RateFrom", "ReadAhead", "ReadFrom", "ReadReplica", "RebuildSpec", "Recall", "ReconnectedWrite", "RecoverySpec", "Region", "RepackSpec", "ReplacementSpec", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScsiPreset", "SeekTimes", "Serpentine", "Share", "ShareNumbers", "SizeSpec", "SlipsSkew", "SmallWrites", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Sourced9", "Spares", "SsdField", "SsdNumbers", "Stalls", "StepSpec", "StorageModule", "StreamSpec", "Streaming", "StripeAccess", "SuspendNumbers", "TapeDriveField", "TapeDriveNumbers", "TapeFailures", "TapePoolSpec", "Target", "TimeColumn", "TimeShare", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "Told9", "TraceFormat", "TrackOrder", "Travel", "Unseen", "VariedDevice", "VaryingSpec", "VerifySpec", "Via", "VolumeField", "VolumeNumbers", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, its load, and the length of the simulation."""
@@ -531,14 +531,24 @@ class ComponentSpecTapeLibrary(TypedDict):
     """Deferred dismount: how long an unused cartridge stays mounted. It is dismounted earlier if another needs the drive. Default: dismounted at once."""
     cleaning: NotRequired[Cleaning | None]
     """Cleaning of drives. Default: none."""
+    failures: NotRequired[TapeFailures]
+    """Failures of drives, arms and cartridges by use, beside the `faults` of a scenario. Default: none."""
     recall: NotRequired[Recall]
     """Order of recalls when a drive becomes free."""
+    queue: NotRequired[DriveQueue]
+    """Which of the requests that wait gets a drive, where none is for its mounted cartridge."""
+    shares: NotRequired[list[DriveShare]]
+    """Shares of the drives by group of users: how many each may use at a time, and its priority or deadline. Default: none."""
     accumulate: NotRequired[str]
     """Delay before an unmounted cartridge is requested, to collect further requests for it. One mount serves all of them; `recall` must not be `arrival`. Default: no delay."""
     batch: NotRequired[int]
     """Number of recalls for the mounted cartridge that are put in order together, those that have waited longest first. Those that come meanwhile are for the next batch."""
     longest_wait: NotRequired[str | None]
     """After a batch, a recall for another cartridge that has waited longer than this gets the drive. Default: no limit; the cartridge stays as long as recalls for it wait."""
+    repack: NotRequired[RepackSpec | None]
+    """Repack: old cartridges are copied to new ones. Default: none."""
+    verify: NotRequired[VerifySpec | None]
+    """Verification of cartridges. Default: none."""
     pass_through: NotRequired[str | None]
     """Time of an elevator or pass-through port between two groups. With it, a cartridge whose own group has no free drive goes to the nearest group (in the order of the list) that has one; arms of both groups move it. Default: cartridges stay in their group."""
 
@@ -552,6 +562,8 @@ class ComponentSpecArchive(TypedDict):
     """Name of the network between clients, pool and tape. Default: no limit."""
     pool: str
     """Name of the disk pool."""
+    contents: NotRequired[PoolContents | None]
+    """Contents of the pool when a run begins, beside the files of the log. Default: none."""
     library: NotRequired[str | None]
     """Name of the tape library. Default: none; files are kept only in the pool."""
     migrate: NotRequired[MigrateSpec | None]
@@ -1742,8 +1754,85 @@ class Cleaning(TypedDict):
     time: str
     """Time of a cleaning; 340 s there."""
 
+class TapeFailures(TypedDict):
+    """Failures of drives, arms and cartridges. Each is left out by default."""
+
+    drives: NotRequired[FailureRate | None]
+    """A drive fails at the end of the session whose mount was its last."""
+    arms: NotRequired[FailureRate | None]
+    """An arm fails after a move."""
+    cartridges: NotRequired[FailureRate | None]
+    """A cartridge gets stuck when it is to leave its drive, which is not used until somebody has freed it."""
+
+class FailureRate(TypedDict):
+    """A rate of failures by use: geometric, so that each use is as likely to be the last."""
+
+    uses: int
+    """Mean number of uses between two failures: mounts of a drive, moves of an arm (mean swaps between failures), dismounts of cartridges."""
+    repair: str
+    """Mean time of the repair, which is exponential."""
+
 Recall: TypeAlias = "Literal['arrival'] | Literal['by_cartridge'] | Literal['ascending'] | Literal['nearest'] | Literal['recommended']"
 """Order of recalls when a drive becomes free. All but `arrival` first serve those for the mounted cartridge."""
+
+class DriveQueueAged(TypedDict):
+    """As `priority`, but each of these times that a request has waited counts as one level of priority."""
+
+    aged: str
+
+DriveQueue: TypeAlias = "Literal['arrival'] | Literal['priority'] | DriveQueueAged | Literal['deadline']"
+"""Which of the requests that wait gets a drive, where none is for its mounted cartridge. It is not taken from another."""
+
+class DriveShare(TypedDict):
+    """A group of users, such as a virtual organisation or a class of restores."""
+
+    users: NotRequired[list[str]]
+    """Users as the log names them, in its column `user`. Default: those that no other share names."""
+    reads: NotRequired[int | None]
+    """Maximum number of drives that read for them at a time. Default: no limit."""
+    writes: NotRequired[int | None]
+    """Maximum number of drives that write for them at a time. A stream to tape writes for the first of the users that its pool names. Default: no limit."""
+    priority: NotRequired[int | None]
+    """Priority of their requests; the smallest is served first. Default: that of their stream."""
+    within: NotRequired[str | None]
+    """Time within which their requests should have a drive. The meter `within_deadline` is the share of those that do. Default: none."""
+
+# Repack: the data of old cartridges is copied to new ones, from tape to tape, each pair of cartridges in a pair of drives. A cartridge is read from its beginning to its end. It takes drives that no request wants, and lets go of them between two pieces if one does.
+RepackSpec = TypedDict(
+    "RepackSpec",
+    {
+        # Number of cartridges, of the library's `cartridges`, each full. Default: all.
+        "cartridges": "NotRequired[int | None]",
+        # Number of the group whose cartridges these are, counted from 0. Default: any.
+        "from": "NotRequired[int | None]",
+        # Number of the group whose cartridges take the data. Default: any.
+        "to": "NotRequired[int | None]",
+        # Share of the data of each cartridge that is still wanted, and is copied.
+        "live": "NotRequired[str | float]",
+        # Maximum number of drives at a time: two for each cartridge that is read.
+        "drives": "NotRequired[int]",
+        # Bytes of a cartridge that are read before drives are left to requests that wait for them.
+        "piece": "NotRequired[str]",
+    },
+)
+
+class VerifySpec(TypedDict):
+    """Verification: cartridges are read from their beginning to their end, in drives that no request wants. A drive is let go of between two pieces if a request wants it."""
+
+    cartridges: NotRequired[int | None]
+    """Number of cartridges, of the library's `cartridges`, each full. Default: all."""
+    drives: NotRequired[int]
+    """Maximum number of drives at a time."""
+    piece: NotRequired[str]
+    """Bytes of a cartridge that are read before its drive is left to requests that wait for it."""
+
+class PoolContents(TypedDict):
+    """Files that are in the disk pool when a run begins, and on tape too. No operation of the log is on them: they leave as the purge decides, by the time since the run began."""
+
+    share: str | float
+    """Share of the pool that is in use when the run begins, files of the log included."""
+    file: str
+    """Size of each of these files."""
 
 class MigrateSpec(TypedDict):
     """Migration to tape: streams that sleep, list the files that are due, and copy one after another until none is left."""
@@ -1756,6 +1845,10 @@ class MigrateSpec(TypedDict):
     """Order in which a list is copied."""
     streams: NotRequired[int]
     """Maximum number of streams. Each writes to a cartridge of its own, in a drive of its own. A file is written by one stream."""
+    pools: NotRequired[list[TapePoolSpec]]
+    """Tape pools: cartridges of their own for the files of some users, and copies. Default: one pool for all files, with `streams`."""
+    read: NotRequired[CopyChoice]
+    """Which copy of a file is read, where several pools take it."""
     mount: NotRequired[MountRule | None]
     """What must wait for tape before a stream asks for a drive. Default: any file that is due."""
     flush: NotRequired[FlushSpec | None]
@@ -1763,6 +1856,19 @@ class MigrateSpec(TypedDict):
 
 MigrateOrder: TypeAlias = "Literal['by_volume'] | Literal['oldest'] | Literal['smallest'] | Literal['largest']"
 """Order in which files are copied to tape."""
+
+class TapePoolSpec(TypedDict):
+    """A tape pool: cartridges for the files of some users, filled by streams of its own. A file is stored once in each pool that takes it: two pools for the same users keep two copies, on different cartridges."""
+
+    users: NotRequired[list[str]]
+    """Users whose files it takes, as the log names those who put them. Default: those that no pool names, and files that are older than the log."""
+    library: NotRequired[str | None]
+    """Name of the tape library. Default: that of the archive."""
+    streams: NotRequired[int]
+    """Maximum number of streams, and so of drives that write to it at a time."""
+
+CopyChoice: TypeAlias = "Literal['first'] | Literal['mounted']"
+"""Which copy of a file is read, where it is in several tape pools. One in a library whose drives have all failed is read only if all are."""
 
 class MountRule(TypedDict):
     """A rule for mounts: one of its conditions suffices. It is looked at when a list is made."""
@@ -2146,7 +2252,7 @@ Fit: TypeAlias = "Literal['refuse'] | Literal['wrap'] | Literal['scale']"
 """Handling of addresses beyond the end of the component."""
 
 FileLogSpec: TypeAlias = "str | FileLogOptions"
-"""A log of file operations: the path of a CSV file relative to the scenario, plain or compressed, or that with options. Its header names the columns `time_s`, `op` (`get`, `put`, `stage` or `delete`), `user`, `host`, `file` and `bytes`; `staged` (1 where the file was read from tape), `cartridge` and `position_bytes` (where on tape it lies, for files older than the log) and `measured_s` (response time on the real system) may follow. A log of sessions of cartridges, which goes to a tape library, has `time_s`, `op` (`session`), `file` (the cartridge), `drive_s` (seconds of drive use), and perhaps `silo` (where the cartridge lies, counted from 0). Lines are in order of time."""
+"""A log of file operations: the path of a CSV file relative to the scenario, plain or compressed, or that with options. Its header names the columns `time_s`, `op` (`get`, `put`, `stage`, `delete` or `cancel`), `user`, `host`, `file` and `bytes`; `staged` (1 where the file was read from tape), `cartridge` and `position_bytes` (where on tape it lies, for files older than the log) and `measured_s` (response time on the real system) may follow. A log of sessions of cartridges, which goes to a tape library, has `time_s`, `op` (`session`), `file` (the cartridge), `drive_s` (seconds of drive use), and perhaps `silo` (where the cartridge lies, counted from 0). Lines are in order of time."""
 
 class FileLogOptions(TypedDict):
     """A log of file operations, and how to replay it."""

@@ -9,7 +9,9 @@ PLAIN = ("stream", "op", "address", "bytes", "issued_ns", "completed_ns", "last"
 LEGS = ("waiting_ns", "service_ns", "blocked_ns")
 
 # What requests ask, by number.
-OPERATIONS = ("read", "write", "get", "put", "stage", "delete", "session")
+OPERATIONS = (
+    "read", "write", "get", "put", "stage", "delete", "session", "recall", "discard", "flush", "cancel",
+)  # fmt: skip
 
 
 class RequestLog:

@@ -15,8 +15,8 @@ pub enum Operation {
 
 impl Operation {
     /// All names, by [`Operation::code`].
-    pub const NAMES: [&str; 10] =
-        ["read", "write", "get", "put", "stage", "delete", "session", "recall", "discard", "flush"];
+    pub const NAMES: [&str; 11] =
+        ["read", "write", "get", "put", "stage", "delete", "session", "recall", "discard", "flush", "cancel"];
 
     /// Its number in the log of requests.
     pub fn code(self) -> u64 {
@@ -24,6 +24,7 @@ impl Operation {
             Self::Block(Op::Discard) => 8,
             Self::Block(Op::Flush) => 9,
             Self::Block(op) => op as u64,
+            Self::File(FileAct::Cancel) => 10,
             Self::File(act) => 2 + act as u64,
             Self::Recall => 7,
         }

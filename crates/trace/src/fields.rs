@@ -1,6 +1,6 @@
 //! Fields of a line: separators, numbers, operations.
 
-use headrace_work::Op;
+use headrace_work::{Op, digits};
 
 /// Maximum number of fields of a line; the rest is ignored.
 pub const MOST: usize = 16;
@@ -71,16 +71,6 @@ pub fn shown(field: &[u8]) -> String {
 #[inline]
 pub fn whole(field: &[u8], what: &str) -> Result<u64, String> {
     digits(field).ok_or_else(|| invalid(field, what))
-}
-
-/// A whole number; `None` if it is something else.
-#[inline]
-pub fn digits(field: &[u8]) -> Option<u64> {
-    let number = field.iter().try_fold(0u64, |number, byte| {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 { None } else { number.checked_mul(10)?.checked_add(u64::from(digit)) }
-    });
-    number.filter(|_| !field.is_empty())
 }
 
 /// A number with an optional fraction, in units of `unit`, rounded to a whole: 1.5 ms with a unit of 10⁶ ns is

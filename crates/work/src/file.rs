@@ -17,6 +17,8 @@ pub enum FileAct {
     Delete,
     /// A cartridge is used in a drive, for whatever files: the work of a tape library without its archive.
     Session,
+    /// Its recall is not wanted any more, unless another user waits for the file too.
+    Cancel,
 }
 
 /// An operation on a file.
@@ -56,7 +58,7 @@ pub struct TapePlace {
 
 impl FileAct {
     /// All acts, in the order in which tables show them.
-    pub const ALL: [Self; 5] = [Self::Get, Self::Put, Self::Stage, Self::Delete, Self::Session];
+    pub const ALL: [Self; 6] = [Self::Get, Self::Put, Self::Stage, Self::Delete, Self::Session, Self::Cancel];
 
     /// Its name in logs and results.
     pub const fn name(self) -> &'static str {
@@ -66,17 +68,47 @@ impl FileAct {
             Self::Stage => "stage",
             Self::Delete => "delete",
             Self::Session => "session",
+            Self::Cancel => "cancel",
         }
+    }
+
+    /// Returns true if it moves a known number of bytes.
+    pub const fn has_bytes(self) -> bool {
+        !matches!(self, Self::Delete | Self::Session | Self::Cancel)
     }
 }
 
 impl FileOp {
-    /// The data that it moves, as whoever counts bytes sees it: the file's number is its address. A deletion moves nothing, and what a
-    /// session moves is not known.
+    /// The data that it moves, as whoever counts bytes sees it: the file's number is its address. Deletions and
+    /// cancellations move nothing, and what a session moves is not known.
     #[inline]
     pub fn data(&self) -> Block {
         let op = if matches!(self.act, FileAct::Put | FileAct::Delete) { Op::Write } else { Op::Read };
-        let bytes = if matches!(self.act, FileAct::Delete | FileAct::Session) { 0 } else { self.bytes };
+        let bytes = if self.act.has_bytes() { self.bytes } else { 0 };
         Block { op, address: self.file, bytes }
     }
+}
+
+/// Returns the number that stands for a name of a log, of a file, user, host or cartridge: the name itself where it is a number, otherwise
+/// FNV-1a of its bytes, with bits mixed and the highest set.
+pub fn number_of(name: &[u8]) -> u64 {
+    if let Some(number) = digits(name)
+        && number < 1 << 63
+    {
+        return number;
+    }
+    let hash = name.iter().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    (hash ^ (hash >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) | 1 << 63
+}
+
+/// Returns a text of decimal digits as a whole number; `None` if it is something else, or too large.
+#[inline]
+pub fn digits(text: &[u8]) -> Option<u64> {
+    let number = text.iter().try_fold(0u64, |number, byte| {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 { None } else { number.checked_mul(10)?.checked_add(u64::from(digit)) }
+    });
+    number.filter(|_| !text.is_empty())
 }

@@ -21,17 +21,20 @@ pub enum Cause {
     GarbageCollection,
     /// A store merges tables.
     Compaction,
+    /// Cartridges are verified, or their data is moved to others.
+    Maintenance,
 }
 
 impl Cause {
     /// All causes, in the order in which tables show them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Host,
         Self::Destage,
         Self::Rebuild,
         Self::Migration,
         Self::GarbageCollection,
         Self::Compaction,
+        Self::Maintenance,
     ];
 
     /// Its name in results.
@@ -43,6 +46,7 @@ impl Cause {
             Self::Migration => "migration",
             Self::GarbageCollection => "garbage_collection",
             Self::Compaction => "compaction",
+            Self::Maintenance => "maintenance",
         }
     }
 }

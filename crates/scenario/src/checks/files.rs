@@ -28,6 +28,8 @@ struct File {
     readers: u32,
     on_disk: bool,
     on_tape: bool,
+    /// Tape pools that have it, one bit each.
+    copies: u32,
     is_unwanted: bool,
 }
 
@@ -67,6 +69,16 @@ impl FileBooks {
             }
             Fact::SpaceGiven { pool, file } => self.leaves(of, file, pool, File::may_be_given_up),
             Fact::OnDisk(file) => self.change(of, file, |file| file.on_disk = true),
+            Fact::Copied { file, pool } => self.with(of, file, |file| {
+                let bit = 1 << pool;
+                let was_there = file.copies & bit > 0;
+                file.copies |= bit;
+                match (was_there, file.on_disk) {
+                    (true, _) => Err(format!("it is copied to tape pool {pool}, where it is")),
+                    (false, false) => Err("it is copied to tape from the pool, where it is not".to_owned()),
+                    (false, true) => Ok(()),
+                }
+            }),
             Fact::OnTape(file) => {
                 self.with(of, file, |file| match std::mem::replace(&mut file.on_tape, true) {
                     true => Err("it is stored to tape, where it is".to_owned()),

@@ -77,7 +77,7 @@ pub struct ComponentResults {
     /// `access_windows`; of an array with redundancy: `accesses_per_request`, with parity
     /// `full_stripe_writes`, with `hedge` `hedged_reads`, with a bitmap `bitmap_writes` (of its page), and after a rebuild or a loss
     /// `rebuild_progress` (share of the units to rebuild), `rebuild_s` (duration), `rebuilt_bytes` and `lost_stripes`; of an archive: `pool_hit_ratio`, `stages`, `purges`, `purged_files`, `purged_bytes`,
-    /// `stored_to_tape`, `to_tape_ms` (mean time that a file was in the pool before it was stored); of a readout: `triggers`,
+    /// `stored_to_tape`, `to_tape_ms` (mean time that a file was in the pool before it was stored), `cancelled` (recalls); of a readout: `triggers`,
     /// `lost_events`, `lost_share`, `blocked_share` of the time, `blocked_triggers` and `buffered_events` on average; of an event
     /// builder: `built_events`, `lost_events`, `held_events`, `waiting_for_a_builder`, `assembling` (share of the time); of a
     /// recorder: `recorded_events`, `recorded_bytes`, `written_bytes`, `failed_writes`, `blocked_streams` (on average),
@@ -86,7 +86,9 @@ pub struct ComponentResults {
     /// `inward_busy`, `outward_busy`; of its disk pool: `fill`, `waiting_for_space`; of its tape library: `mounts`,
     /// `mounts_per_access`, `locate_ms` (mean time to locate of an access), `most_drives_busy`, `bytes_read`, `bytes_written`, `paths_busy`
     /// (drive groups, on average), `passed_through` (mounts in a drive of another group), `back_hitches` (stops of starved drives),
-    /// `relocated` (cartridges moved to other cells), `cleanings`; of a limiter: `refused` requests, and of each of its buckets `fill`; of a
+    /// `relocated` (cartridges moved to other cells), `cleanings`, `within_deadline` (share of requests that had a drive within the time of
+    /// their share), once something failed by use `failures`, and once it repacks or verifies cartridges `repack_progress`, `repacked_bytes` (read from old ones), `repack_s`,
+    /// `verification_progress`, `verified_bytes` and `verification_s`; of a limiter: `refused` requests, and of each of its buckets `fill`; of a
     /// pool: `reads_per_request` and `writes_per_request` of drives, `fullest_drive` (its groups over the mean), and once it recovers
     /// `recovered_objects` (pieces of objects), `lost_objects`, `rebuild_progress`, `rebuild_s` and `rebuilt_bytes`; of a write-ahead log:
     /// `commits_per_flush`, and `write_amplification` (bytes written to the device, per byte of records); of a log-structured merge tree:
@@ -98,7 +100,7 @@ pub struct ComponentResults {
 /// The servers of a component that are busiest, of those that stand in for no others: a class of ports, the drives of a group.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct BusiestResults {
-    /// Which: `ports[1]` (a class of ports), `drives of groups[0]`, `arms of groups[0]`, `one cartridge`, `per_user of one user`
+    /// Which: `ports[1]` (a class of ports), `drives of groups[0]`, `arms of groups[0]`, `one cartridge`, `reads of shares[0]`, `per_user of one user`
     /// or `per_host of one host`.
     pub what: String,
     /// Share of time in which they were busy.
@@ -402,9 +404,11 @@ pub(super) fn falls_behind(plan: &Plan, outcomes: &[Outcome]) -> bool {
 }
 
 impl ComponentResults {
-    /// The utilisation of its busiest servers.
+    /// The utilisation of its busiest servers. Maintenance yields to requests, so it does not count.
     fn most_busy(&self) -> f64 {
-        self.busiest.as_ref().map_or(self.utilisation, |busiest| Some(busiest.utilisation)).unwrap_or(0.0)
+        let maintenance = self.utilisation_by_cause.get(Cause::Maintenance.name()).copied().unwrap_or(0.0);
+        let utilisation = self.utilisation.map(|utilisation| utilisation - maintenance);
+        self.busiest.as_ref().map_or(utilisation, |busiest| Some(busiest.utilisation)).unwrap_or(0.0)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a run says of rebuilds: their rate, when they end, what they cost the foreground, and whether they leave their disks idle.
+//! What a run says of rebuilds, repacks and verification: their rate, when they end, what they cost the foreground, and whether they leave their disks idle.
 
 use headrace_storage::ComponentSpec;
 use headrace_storage::array::{Precedence, RebuildSpec};
@@ -10,23 +10,42 @@ use super::{ComponentResults, PhaseResults, Results};
 /// Below this share of the time, disks are idle rather than busy with a rebuild.
 const IDLE: f64 = 0.5;
 
-/// A rebuild of an array, as its meters have it.
+/// Work in the background that ends, such as a rebuild of an array, as the meters of its component have it.
 struct RebuildResults<'r> {
     array: &'r ComponentResults,
-    /// The share that is rebuilt, and how long that took, in s.
+    kind: &'static RebuildKind,
+    /// The share that is done, and how long that took, in s.
     progress: f64,
     took_s: f64,
-    /// Bytes rebuilt.
+    /// Bytes that are done.
     bytes: f64,
 }
 
-/// The arrays that were rebuilt, or are being.
+/// A kind of work: its name, and the meters of its progress, time and bytes.
+struct RebuildKind {
+    name: &'static str,
+    meters: [&'static str; 3],
+}
+
+const KINDS: [RebuildKind; 3] = [
+    RebuildKind { name: "Rebuild", meters: ["rebuild_progress", "rebuild_s", "rebuilt_bytes"] },
+    RebuildKind { name: "Repack", meters: ["repack_progress", "repack_s", "repacked_bytes"] },
+    RebuildKind {
+        name: "Verification",
+        meters: ["verification_progress", "verification_s", "verified_bytes"],
+    },
+];
+
+/// The components whose data was rebuilt, repacked or verified, or is being.
 fn of(results: &Results) -> impl Iterator<Item = RebuildResults<'_>> {
-    results.components.iter().filter_map(|array| {
-        let meter = |name: &str| array.meters.get(name).copied().flatten();
-        let (progress, took_s) = (meter("rebuild_progress")?, meter("rebuild_s")?);
-        let bytes = meter("rebuilt_bytes")? / results.replications.max(1) as f64;
-        (took_s > 0.0 && progress > 0.0).then_some(RebuildResults { array, progress, took_s, bytes })
+    results.components.iter().flat_map(move |array| {
+        KINDS.iter().filter_map(move |kind| {
+            let [progress, took_s, bytes] = kind.meters.map(|name| array.meters.get(name).copied().flatten());
+            let (progress, took_s) = (progress?, took_s?);
+            let bytes = bytes? / results.replications.max(1) as f64;
+            let began = took_s > 0.0 && progress > 0.0;
+            began.then_some(RebuildResults { array, kind, progress, took_s, bytes })
+        })
     })
 }
 
@@ -42,13 +61,13 @@ pub(super) fn notes(results: &Results) -> Vec<String> {
 
 impl RebuildResults<'_> {
     fn said(&self) -> String {
-        let (path, took) = (&self.array.path, Nanos::from_secs(self.took_s));
+        let (path, kind, took) = (&self.array.path, self.kind.name, Nanos::from_secs(self.took_s));
         let rate = BytesPerSecond(self.bytes / self.took_s);
         let left = Nanos::from_secs(self.took_s * (1.0 - self.progress) / self.progress);
         match self.progress {
-            1.0.. => format!("Rebuild of {path}: {rate}, done in {took}."),
+            1.0.. => format!("{kind} of {path}: {rate}, done in {took}."),
             progress => format!(
-                "Rebuild of {path}: {rate}, {:.1} % done after {took}; at this rate it ends {left} later.",
+                "{kind} of {path}: {rate}, {:.1} % done after {took}; at this rate it ends {left} later.",
                 progress * 100.0
             ),
         }

@@ -576,6 +576,107 @@ fn recalls_are_served_in_the_order_on_tape() {
     }
 }
 
+/// Recalls of files of 1 MB, each on a tape of its own: when, by whom, and from which. Each takes a load and a second.
+fn from_tapes(all: &[(u32, &str, &str)]) -> String {
+    let line = |(at, (time, user, tape)): (usize, &(u32, &str, &str))| {
+        format!("{time},stage,{user},h,f{at},1000000,1,{tape},{at}000000\n")
+    };
+    all.iter().enumerate().map(line).collect()
+}
+
+/// The sum of the responses of these recalls in a library with these drives and fields.
+fn recalled(name: &str, recalls: &str, drives: u32, more: &str) -> (f64, Results) {
+    let case = Case::new(name, recalls);
+    let library = LIBRARY.replace("drives: 2, rate", &format!("drives: {drives}, rate"));
+    let library = library.replace("rate: 1 MB/s}]", "}], drive_rate: 1 MB/s");
+    let results = case.run(&(POOL.to_owned() + &library + more + "}\n" + &archive(", library: tapes")));
+    let stages = &results.streams[0].response;
+    (stages.mean_ms / 1e3 * stages.count as f64, results)
+}
+
+/// Of four drives one user may have one: three of that user's recalls follow each other, and one of another user has a drive at once.
+#[test]
+fn a_share_uses_no_more_drives_than_it_may() {
+    let log = from_tapes(&[(0, "u", "T1"), (0, "u", "T2"), (0, "u", "T3"), (0, "v", "T4")]);
+    let (free, _) = recalled("no-shares", &log, 4, "");
+    is(free, 4.0 * 61.0);
+    let (limited, results) = recalled("shares", &log, 4, ", shares: [{users: [u], reads: 1, writes: 3}]");
+    is(limited, 61.0 + 122.0 + 183.0 + 61.0);
+    let library = results.components.iter().find(|component| component.path == "tapes").unwrap();
+    let portion = |what: &str| library.portions.iter().find(|portion| portion.what == what).unwrap();
+    is(portion("reads of shares[0]").utilisation, 1.0);
+    is(portion("reads of shares[0]").queue.unwrap(), (61.0 + 122.0) / 183.0);
+    is(portion("writes of shares[0]").utilisation, 0.0);
+    let limit = results.bottleneck.unwrap();
+    assert_eq!(limit.what.as_deref(), Some("reads of shares[0]"), "{}", results.answer);
+}
+
+/// A tape that stands in an idle drive is read as soon as its share may use one more, although the drive that it used is another.
+#[test]
+fn a_share_that_may_use_a_drive_again_finds_its_tape_mounted() {
+    let log = from_tapes(&[(0, "u", "T1"), (100, "u", "T2"), (101, "u", "T1")]);
+    let (sum, results) = recalled("share-mounted", &log, 2, ", hold: 1 h, shares: [{users: [u], reads: 1}]");
+    is(sum, 61.0 + 61.0 + 61.0);
+    is(meter(&results, "tapes", "mounts"), 2.0);
+}
+
+/// A batch of one tape whose next recall is of a share that may use no more drives goes on with that of another.
+#[test]
+fn a_batch_leaves_out_a_share_that_is_full() {
+    let log = from_tapes(&[(0, "u", "T1"), (1, "v", "T2"), (2, "u", "T2"), (3, "w", "T2")]);
+    let more = ", recall: by_cartridge, hold: 1 h, shares: [{users: [u], reads: 1}]";
+    let (sum, _) = recalled("share-batch", &log, 2, more);
+    // The first of the second tape ends at 62 s; the first tape's user is done at 61 s, so both others follow.
+    is(sum, 61.0 + 61.0 + 61.0 + 61.0);
+    let long = log.replace("0,stage,u,h,f0,1000000", "0,stage,u,h,f0,30000000");
+    let (sum, _) = recalled("share-batch-full", &long, 2, more);
+    // Until 90 s it is not, so the last goes first.
+    is(sum, 90.0 + 61.0 + 89.0 + 60.0);
+}
+
+/// One drive, three tapes: the second request is of the urgent user, who came last.
+#[test]
+fn a_drive_goes_to_the_most_urgent() {
+    let log = from_tapes(&[(0, "u", "T1"), (1, "u", "T2"), (2, "v", "T3")]);
+    let (first, second) = (61.0 + 121.0 + 181.0, 61.0 + 182.0 + 120.0);
+    let sum = |name: &str, more: &str| recalled(name, &log, 1, more).0;
+    is(sum("by-arrival", ", shares: [{priority: 2}, {users: [v], priority: 1}]"), first);
+    let shares = ", shares: [{priority: 2}, {users: [v], priority: 1}], queue: ";
+    is(sum("by-priority", &format!("{shares}priority")), second);
+    is(sum("aged-fast", &format!("{shares}{{aged: 0.5 s}}")), first);
+    is(sum("aged-slowly", &format!("{shares}{{aged: 10 s}}")), second);
+    for (within, met) in [("1 min", 1.0), ("30 s", 2.0 / 3.0)] {
+        let shares =
+            format!(", queue: deadline, shares: [{{within: 10 min}}, {{users: [v], within: {within}}}]");
+        let (sum, results) = recalled("by-deadline", &log, 1, &shares);
+        is(sum, second);
+        is(meter(&results, "tapes", "within_deadline"), met);
+    }
+}
+
+/// A recall that waits for a drive is cancelled; one that has a drive, or that another user waits for too, is not.
+#[test]
+fn a_recall_is_cancelled_while_it_waits_alone() {
+    let recalls = from_tapes(&[(0, "u", "T1"), (1, "u", "T2"), (2, "u", "T3")]);
+    let of = |name: &str, cancel: &str| {
+        let (sum, results) = recalled(name, &format!("{recalls}{cancel}"), 1, "");
+        (sum, results.streams[0].failed, results)
+    };
+    let (sum, failed, results) = of("cancel", "30,cancel,u,h,f1,,,,\n");
+    is(sum, 61.0 + 120.0);
+    assert_eq!(failed, 1);
+    is(meter(&results, "archive", "cancelled"), 1.0);
+    let all = 61.0 + 121.0 + 181.0;
+    let (sum, failed, _) = of("cancel-running", "30,cancel,u,h,f0,,,,\n");
+    is(sum, all);
+    assert_eq!(failed, 0);
+    let (sum, failed, _) = of("cancel-merged", "3,stage,v,h,f1,1000000,1,T2,1000000\n30,cancel,u,h,f1,,,,\n");
+    is(sum, all + 119.0);
+    assert_eq!(failed, 0);
+    let unknown = of("cancel-unknown", "30,cancel,u,h,g,,,,\n");
+    assert_eq!((unknown.0.round(), unknown.1), (all, 0));
+}
+
 /// Of a file that begins 500 kB before the end of the last tape that the log names, the rest is on a tape that it does not name.
 #[test]
 fn a_file_goes_on_behind_the_end_of_a_tape_of_the_log() {
@@ -666,6 +767,31 @@ fn a_put_waits_until_a_file_is_old_enough_to_be_purged() {
     let slowest = results.streams[0].response.max_ms / 1e3;
     assert!((3640.0..3760.0).contains(&slowest), "{slowest} s");
     assert!(results.complete, "{}", results.answer);
+}
+
+/// A pool that is 90 % full at first: of 34 files on tape, as many leave for the first put as make it less than half full.
+#[test]
+fn a_pool_begins_as_full_as_it_is_said_to_be() {
+    let log = "0,get,u,h,old,20000000,0\n100,put,u,h,a,60000000,\n9000,get,u,h,a,60000000,\n";
+    let case = Case::new("contents", log);
+    let contents = ", library: tapes, contents: {share: 90 %, file: 10 MB}";
+    let purge = ", purge: {weight: hours_since_access, high: 95 %, low: 50 %}";
+    let with = |parts: &str| case.run(&(POOL.to_owned() + LIBRARY + "}\n" + &archive(parts)));
+    let full = with(&format!("{contents}{purge}"));
+    // 360 MB, of which 20 are of the log and not on tape. The put finds 40 MB free, and of 17 files fewer less than 200 MB are left.
+    is(meter(&full, "archive", "purged_files"), 17.0);
+    is(mean(&full, "put"), 12.0);
+    assert!(!with(contents).complete, "nothing makes room for the put");
+    let refused = |contents: &str, says: &str| {
+        let problems = case.try_run(&(POOL.to_owned() + LIBRARY + "}\n" + &archive(contents))).unwrap_err();
+        assert!(problems.contains(says), "{problems}");
+    };
+    refused(", contents: {share: 50 %, file: 1 MB}", "the archive has no `library`");
+    refused(", library: tapes, contents: {share: 50 %, file: 0 B}", "files of no bytes fill nothing");
+    refused(
+        ", library: tapes, contents: {share: 50 %, file: 1 B}",
+        "the pool would begin with 200000000 files",
+    );
 }
 
 /// A put that waits for space that nobody will free ends the run, although the migration could tick for ever.
@@ -819,6 +945,172 @@ fn a_file_goes_on_where_its_stream_does() {
     is(meter(&results, "tapes", "bytes_written"), 900e6);
 }
 
+/// Two copies: a file may leave the disk pool once both are on tape, each in its library.
+#[test]
+fn a_file_is_stored_in_each_pool_that_takes_it() {
+    let puts = [1, 1];
+    let library = "groups: [{drives: 4}]}\n  vault: {type: tape_library, groups: [{drives: 1}], cartridge: 1 GB, load: 30 s, drive_rate: 0.5 MB/s";
+    let (time, results) = stored("copies", &puts, library, ", pools: [{streams: 2}, {library: vault}]");
+    // The vault takes two minutes a file, one after the other.
+    near(time, 600.0 + 30.0 + (120.0 + 240.0) / 2.0, 0.01);
+    is(meter(&results, "archive", "stored_to_tape"), 2.0);
+    is(meter(&results, "tapes", "bytes_written"), 120e6);
+    is(meter(&results, "vault", "bytes_written"), 120e6);
+    is(meter(&results, "tapes", "mounts"), 2.0);
+    // Both copies in one library: on tapes of their own.
+    let (_, results) = stored("copies-one-library", &puts, "groups: [{drives: 4}]", ", pools: [{}, {}]");
+    is(meter(&results, "tapes", "mounts"), 2.0);
+    is(meter(&results, "tapes", "bytes_written"), 240e6);
+    is(meter(&results, "archive", "stored_to_tape"), 2.0);
+}
+
+/// Files of two users go to tapes of their own, and of one user to two.
+#[test]
+fn users_have_tape_pools() {
+    let log = "0,put,u,h,a,60000000,\n0,put,v,h,b,60000000,\n0,put,w,h,c,60000000,\n9000,delete,u,h,a,,\n";
+    let case = Case::new("users-pools", log);
+    let pools = ", library: tapes, migrate: {every: 10 min, pools: [{users: [u]}, {}, {users: [u, v]}]}";
+    let results = case.run(&(POOL.to_owned() + LIBRARY + "}\n" + &archive(pools)));
+    is(meter(&results, "tapes", "bytes_written"), 4.0 * 60e6);
+    // With two drives, a tape of u, one that u and v share, and one of the others.
+    is(meter(&results, "tapes", "mounts"), 3.0);
+    is(meter(&results, "archive", "stored_to_tape"), 3.0);
+}
+
+/// Of a file on tape in two libraries, the copy in the first is read, or that whose tape is mounted, or that in a library that works.
+#[test]
+fn a_copy_is_read_where_it_is_soonest() {
+    let case =
+        Case::new("copy-read", "0,stage,u,h,a,1000000,1\n1,stage,u,h,b,1000000,1\n2,stage,u,h,c,1000000,1\n");
+    let vault = "  vault: {type: tape_library, groups: [{drives: 1}], cartridge: 1 GB, cartridges: 1, load: 30 s, drive_rate: 1 MB/s}\n";
+    let with = |read: &str, faults: &str| {
+        let pools = format!(
+            ", library: tapes, migrate: {{every: 1 h, pools: [{{}}, {{library: vault}}], read: {read}}}"
+        );
+        let tapes = LIBRARY.replace("drives: 2", "drives: 1") + "}\n";
+        let results = case.run(&(POOL.to_owned() + &tapes + vault + &archive(&pools) + faults));
+        let read = |library: &str| meter(&results, library, "bytes_read") / 1e6;
+        (read("tapes"), read("vault"))
+    };
+    assert_eq!(with("first", ""), (3.0, 0.0));
+    let fails = "faults: [{component: 'tapes/drive[0]', fails: 1500 ms, returns: 100 s}]\n";
+    assert_eq!(with("first", fails), (2.0, 1.0));
+    // Each tape of the only one that is mounted has all files, so the copies of the others are where the first is mounted.
+    assert_eq!(with("mounted", ""), (3.0, 0.0));
+}
+
+/// Cartridges of 100 MB in drives of 1 MB/s, each loaded in 10 s, and two operations that keep the run going. Gives what the answer says too.
+fn maintained(name: &str, log: &str, fields: &str) -> Results {
+    let case = Case::new(name, &format!("{log}5000,put,u,h,last,1000,\n"));
+    let library = format!(
+        "  tapes: {{type: tape_library, groups: [{{drives: 2}}], drive_rate: 1 MB/s, cartridge: 100 MB, load: 10 s, {fields}}}\n"
+    );
+    case.run(&(POOL.to_owned() + &library + &archive(", library: tapes")))
+}
+
+/// Each cartridge takes two loads and 100 s. Where half of each is wanted, two fill one, and the second finds it in its drive.
+#[test]
+fn a_repack_says_when_it_ends() {
+    let put = "0,put,u,h,a,1000,\n";
+    let whole = maintained("repack", put, "cartridges: 3, repack: {}");
+    let of = |results: &Results, name: &str| meter(results, "tapes", name);
+    is(of(&whole, "repack_s"), 3.0 * 120.0);
+    is(of(&whole, "repack_progress"), 1.0);
+    is(of(&whole, "repacked_bytes"), 300e6);
+    assert!(whole.answer.contains("Repack of tapes: 833.3 kB/s, done in 360 s."), "{}", whole.answer);
+    is(of(&whole, "bytes_written"), 300e6);
+    let half = maintained("repack-half", put, "cartridges: 3, repack: {live: 50 %}");
+    is(of(&half, "repack_s"), 120.0 + 110.0 + 120.0);
+    is(of(&half, "bytes_written"), 150e6);
+    let long = maintained("repack-long", put, "cartridges: 100, repack: {piece: 1 MB}");
+    // 41 of them, and 60 MB of the next.
+    is(of(&long, "repack_progress"), 4160.0 / 10_000.0);
+    assert!(long.answer.contains("41.6 % done after"), "{}", long.answer);
+    let busy = |results: &Results| results.bottleneck.as_ref().map_or(0.0, |limit| limit.utilisation);
+    assert!(busy(&long) < 0.01, "maintenance yields to requests: {}", long.answer);
+    let verified = maintained("verify", put, "cartridges: 3, verify: {}");
+    is(of(&verified, "verification_s"), 3.0 * 110.0);
+    assert!(
+        verified.answer.contains("Verification of tapes: 909.1 kB/s, done in 330 s."),
+        "{}",
+        verified.answer
+    );
+    let two = maintained("verify-two", put, "cartridges: 3, verify: {drives: 2}");
+    is(of(&two, "verification_s"), 2.0 * 110.0);
+}
+
+/// A file of a repacked cartridge is read from the new one: of a tenth of the data, at a tenth of its position.
+#[test]
+fn a_repacked_file_is_read_where_it_is_then() {
+    let stage = "0,put,u,h,b,1000,\n4000,stage,u,h,a,1000000,1\n";
+    let of = |name: &str, repack: &str| {
+        let results = maintained(name, stage, &format!("cartridges: 1, locate: 1000 s{repack}"));
+        mean(&results, "stage") - 11.0
+    };
+    let (before, after) = (of("not-repacked", ""), of("repacked", ", repack: {live: 10 %}"));
+    assert!(before > 20.0, "{before}");
+    near(after, before / 10.0, 1e-3);
+}
+
+/// Pieces of 10 s, from 20 s on. A recall at 33 s has a drive at 40 s; the repack goes on when both drives are idle again.
+#[test]
+fn a_repack_yields_to_recalls() {
+    let log = "0,put,u,h,a,1000,\n33,stage,u,h,b,1000000,1,T1,0\n";
+    let results = maintained("repack-yields", log, "cartridges: 1, repack: {piece: 10 MB}");
+    is(mean(&results, "stage"), 7.0 + 11.0);
+    // Until 40 s it has read 20 MB; it loads both again from 51 s on.
+    is(meter(&results, "tapes", "repack_s"), 51.0 + 20.0 + 80.0);
+    is(meter(&results, "tapes", "bytes_written"), 100e6);
+    let causes = &results.components.iter().find(|component| component.path == "tapes").unwrap();
+    assert!(causes.utilisation_by_cause["maintenance"] > causes.utilisation_by_cause["host"]);
+    let refused = |fields: &str, says: &str| {
+        let case = Case::new("repack-refused", "0,put,u,h,a,1000,\n");
+        let system = POOL.to_owned() + LIBRARY + ", " + fields + "}\n" + &archive(", library: tapes");
+        let problems = case.try_run(&system).unwrap_err();
+        assert!(problems.contains(says), "{problems}");
+    };
+    refused("repack: {to: 1}", "there is no group 1; the library has groups 0 to 0");
+    let one = LIBRARY.replace("drives: 2", "drives: 1") + ", repack: {}}\n";
+    let lacking = Case::new("repack-one", "0,put,u,h,a,1000,\n")
+        .try_run(&(POOL.to_owned() + &one + &archive(", library: tapes")))
+        .unwrap_err();
+    assert!(lacking.contains("no two drives can read cartridges of `groups[0]` and write"), "{lacking}");
+    refused("repack: {live: 0 %}", "nothing of the cartridges is copied");
+    refused("verify: {piece: 0 B}", "a piece of no bytes takes for ever");
+}
+
+/// Every mount is a drive's last before a repair of 100 s on average; or every move an arm's; or every cartridge gets stuck.
+#[test]
+fn what_is_used_fails_at_a_rate() {
+    let log: String = (0..300).map(|at| format!("{},stage,u,h,f{at},1000000,1\n", at * 1000)).collect();
+    let fails = |name: &str, what: &str, uses: u32| {
+        let case = Case::new(name, &log);
+        let failures = format!(", move: 1 s, failures: {{{what}: {{uses: {uses}, repair: 100 s}}}}");
+        let library = LIBRARY.replace("drives: 2", "drives: 1") + &failures;
+        case.run(&(POOL.to_owned() + &library + "}\n" + &archive(", library: tapes")))
+    };
+    let unavailable = |results: &Results, what: &str| {
+        let library = results.components.iter().find(|component| component.path == "tapes").unwrap();
+        let portion = library.portions.iter().find(|portion| portion.what == what).unwrap();
+        portion.unavailable.unwrap_or(0.0) * results.simulated_s
+    };
+    // A drive, or an arm that has moved a cartridge: 300 repairs, 600 of arms, 100 s each with a deviation of 100 s.
+    for (what, portion, uses, number) in [
+        ("drives", "drives of groups[0]", 1, 300.0),
+        ("arms", "arms of groups[0]", 1, 600.0),
+        ("drives", "drives of groups[0]", 5, 60.0),
+    ] {
+        let results = fails(&format!("fails-{what}-{uses}"), what, uses);
+        near(meter(&results, "tapes", "failures"), number, 2.0 + 40.0 * f64::from(uses - 1).sqrt());
+        let repairs = unavailable(&results, portion) / meter(&results, "tapes", "failures");
+        near(repairs, 100.0, 500.0 / number.sqrt());
+    }
+    let stuck = fails("stuck", "cartridges", 1);
+    near(meter(&stuck, "tapes", "failures"), 300.0, 1.0);
+    let busy = stuck.components.iter().find(|component| component.path == "tapes").unwrap();
+    near(busy.utilisation.unwrap() * stuck.simulated_s / 300.0, 63.0, 3.0);
+}
+
 /// Puts of 50 MB/s to drives of 10 MB/s: one stream falls behind, six keep up.
 #[test]
 fn a_queue_that_backs_up_says_why() {
@@ -946,6 +1238,22 @@ fn what_cannot_work_is_refused() {
     ] {
         refused(&with_tape(&LIBRARY.replace("drives: 2", reserved), ", library: tapes"), says);
     }
+    for (fields, says) in [
+        (", queue: deadline", "requests are served by deadline, and none has one"),
+        (", queue: {aged: 0 s}", "a wait of no time counts as a level of priority"),
+        (", shares: [{users: [u], reads: 1}, {users: [v, u]}]", "`u` is named twice; a user has one share"),
+        (", shares: [{reads: 1}, {writes: 1}]", "two shares without `users`"),
+    ] {
+        refused(&with_tape(&(LIBRARY.to_owned() + fields), ", library: tapes"), says);
+    }
+    for (fields, says) in [
+        ("streams: 2, pools: [{streams: 2}]", "each of the `pools` has streams of its own"),
+        ("pools: [{users: [u]}]", "leave `users` out of one of them"),
+        ("pools: [{}, {library: disks}]", "`disks` is a `disk_pool`; a `tape_library` belongs here"),
+    ] {
+        let migrate = format!(", library: tapes, migrate: {{every: 1 min, {fields}}}");
+        refused(&with_tape(LIBRARY, &migrate), says);
+    }
     let passes =
         LIBRARY.replace("drives: 2", "drives: 2}, {drives: 3, for_reads: 3") + ", pass_through: 30 s";
     case.run(&with_tape(&passes, ", library: tapes"));
@@ -962,7 +1270,8 @@ fn what_cannot_work_is_refused() {
 
 /// A log at random: few files, so that they are read, replaced, deleted and staged while others use them.
 fn logs() -> impl Strategy<Value = String> {
-    let op = prop::sample::select(vec!["get", "get", "put", "put", "put", "stage", "delete"]);
+    let op =
+        prop::sample::select(vec!["get", "get", "put", "put", "put", "stage", "stage", "delete", "cancel"]);
     let one = (0u32..400, op, 0u32..3, 0u32..12, 1u64..90_000_000, any::<bool>());
     prop::collection::vec(one, 1..80).prop_map(|all| {
         let mut now = 0;
@@ -996,17 +1305,29 @@ fn archives() -> impl Strategy<Value = String> {
         ", streams: 3",
         ", streams: 2, mount: {bytes: 50 MB, age: 5 min}, flush: {time: 5 s, files: 3}",
         ", mount: {files: 3, age: 1 h}, flush: {time: 1 s, bytes: 60 MB}",
+        ", pools: [{streams: 2}, {library: vault}], read: mounted",
+        ", pools: [{users: [u0], streams: 2}, {}, {users: [u0, u1]}, {}], flush: {time: 5 s, files: 3}",
     ]);
-    let chosen = (queue, weight, order, 0u32..3, 1u32..4, recall, 0u32..2, migrate);
-    chosen.prop_map(|(queue, weight, order, hold, drives, recall, age, migrate)| {
+    let shares = prop::sample::select(vec![
+        "",
+        ", queue: priority, shares: [{users: [u0], reads: 1, writes: 1, priority: 2}, {priority: 1}]",
+        ", queue: {aged: 1 min}, shares: [{users: [u0, u1], reads: 1, priority: 1}]",
+        ", queue: deadline, shares: [{users: [u1], reads: 1, within: 2 min}, {writes: 1}]",
+        ", pass_through: 10 s, repack: {piece: 9 MB, live: 40 %}, verify: {drives: 2, piece: 20 MB}",
+        ", repack: {piece: 40 MB, drives: 4, to: 1}, pass_through: 10 s, failures: {drives: {uses: 4, repair: 1 min}}",
+        ", failures: {arms: {uses: 5, repair: 30 s}, cartridges: {uses: 3, repair: 20 s}}",
+    ]);
+    let chosen = (queue, weight, order, 0u32..3, 1u32..4, recall, 0u32..2, migrate, shares);
+    chosen.prop_map(|(queue, weight, order, hold, drives, recall, age, migrate, shares)| {
         format!(
             "  front: {{type: front, per_user: 2, per_host: 3, queue: {queue}, get_latency: 0.2 s, \
              ports: [{{number: 1, up_to: 20 MB}}, {{number: 1, above: 5 MB}}]}}\n  net: {{type: network, rate: 7 MB/s}}\n\
              \x20 disks: {{type: disk_pool, chains: 2, volumes: 4, volume: 50 MB, rate: 5 MB/s}}\n\
              \x20 tapes: {{type: tape_library, groups: [{{drives: {drives}, rate: 3 MB/s}}, {{drives: 1, rate: 2 MB/s}}], cartridge: 70 MB, \
-             cartridges: 3, load: 20 s, locate: 30 s, rewind: 30 s, move: 5 s, hold: {hold} min, recall: {recall}}}\n\
+             cartridges: 3, load: 20 s, locate: 30 s, rewind: 30 s, move: 5 s, hold: {hold} min, recall: {recall}{shares}}}\n\
+             \x20 vault: {{type: tape_library, groups: [{{drives: 1}}], cartridge: 60 MB, cartridges: 2, load: 10 s, drive_rate: 4 MB/s}}\n\
              \x20 archive: {{type: archive, front: front, network: net, pool: disks, library: tapes, \
-             migrate: {{every: 1 min, min_age: {age} min, order: {order}{migrate}}}, \
+             contents: {{share: 20 %, file: 7 MB}}, migrate: {{every: 1 min, min_age: {age} min, order: {order}{migrate}}}, \
              purge: {{weight: '{weight}', high: 60 %, low: 30 %, min_age: {age} min}}}}\n"
         )
     })

@@ -86,7 +86,7 @@ fn latent_errors_of_a_rebuild_lose_data() {
     let found =
         found(&array("level: raid5, disks: 8, spares: 1, stripe_unit: 64 KiB", "latent_error: 1e-9 /bit"));
     let volume = &found.volumes[0];
-    let p = 1.0 - (-7.0 * 33_554_432.0 * 8.0 * 1e-9_f64).exp();
+    let p = 1.0 - libm::exp(-7.0 * 33_554_432.0 * 8.0 * 1e-9);
     is_near(volume.mean_years.value, 1.0 / (8.0 * 0.02 * p), 0.02);
     assert_eq!(volume.causes[0].what, "a latent error met by a rebuild with 1 lost");
     assert!(volume.causes[0].share > 0.999, "{:?}", volume.causes);
@@ -165,7 +165,7 @@ rates: {drive: 2 %/year}
     is_near(years[0], 50.0, 1e-9);
     is_near(years[1], 10.0, 1e-9);
     is_near(found.mean_years.value, 1.0 / 0.12, 1e-9);
-    is_near(found.chance_in_a_year.value, 1.0 - (-0.12_f64).exp(), 1e-9);
+    is_near(found.chance_in_a_year.value, 1.0 - libm::exp(-0.12), 1e-9);
     is_near(found.volumes[0].lost_bytes_per_year, 0.02e9, 1e-9);
     assert_eq!(found.volumes[1].causes[0].what, "the first failure of a drive");
     assert_eq!(found.chance_in_a_year.low, found.chance_in_a_year.high);

@@ -299,8 +299,8 @@ fn what_has_no_formula_is_refused_with_the_assumption_that_fails() {
 }
 
 /// A log of sessions with Poisson arrivals, 50 s apart on average, each of 20 to 180 s with a cartridge of its own; a share of them in silo 1.
-fn sessions(folder: &std::path::Path, in_second_silo: f64) {
-    let (mut at, mut state, mut log) = (0.0, 1u64, String::from("time_s,op,file,drive_s,silo\n"));
+fn sessions(log: &std::path::Path, seed: u64, in_second_silo: f64) {
+    let (mut at, mut state, mut text) = (0.0, seed, String::from("time_s,op,file,drive_s,silo\n"));
     let mut uniform = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((state >> 11) as f64 + 0.5) / (1u64 << 53) as f64
@@ -309,16 +309,16 @@ fn sessions(folder: &std::path::Path, in_second_silo: f64) {
         at -= 50.0 * libm::log(uniform());
         let seconds = 20.0 + 160.0 * uniform();
         let silo = if uniform() < in_second_silo { "1" } else { "0" };
-        log += &format!("{at:.3},session,c{session},{seconds:.1},{silo}\n");
+        text += &format!("{at:.3},session,c{seed}x{session},{seconds:.1},{silo}\n");
     }
-    std::fs::write(folder.join("log.csv"), log).unwrap();
+    std::fs::write(log, text).unwrap();
 }
 
 /// A library by its formula and simulated: the answer by formula, and both mean responses at the log's own rate, in s.
 fn library(name: &str, in_second_silo: f64, parts: &str) -> (Solved, [f64; 2]) {
     let folder = std::env::temp_dir().join(format!("headrace-solve-{}-{name}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    sessions(&folder, in_second_silo);
+    sessions(&folder.join("log.csv"), 1, in_second_silo);
     let text = format!(
         "system: {{tapes: {{type: tape_library, cartridge: 1 GB, {parts}}}}}\n\
          workload: {{sessions: {{to: tapes, arrivals: {{log: log.csv}}}}}}\n"
@@ -390,6 +390,29 @@ fn groups_of_drives_are_stations_of_their_own() {
     assert!(busy.iter().zip(by_hand).all(|(found, hand)| (found / hand - 1.0).abs() < 0.03), "{busy:?}");
     assert_eq!(solved.stations[0].component, "tapes: drives of groups[1]");
     assert!(!solved.fails.iter().any(|fails| fails.contains("stay in their group")), "{:?}", solved.fails);
+}
+
+/// Two streams of sessions share seven drives, 66 % busy; those of the first go first. Tolerance, written first: 5 % of the response of each.
+#[test]
+fn drives_serve_by_priority() {
+    let folder = std::env::temp_dir().join(format!("headrace-solve-{}-priority", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for stream in [1, 2] {
+        sessions(&folder.join(format!("log{stream}.csv")), stream, 0.0);
+    }
+    let text = "system: {tapes: {type: tape_library, cartridge: 1 GB, groups: [{drives: 7}], load: 15 s, queue: priority}}\n\
+                workload: {a: {to: tapes, priority: 1, arrivals: {log: log1.csv}}, b: {to: tapes, priority: 2, arrivals: {log: log2.csv}}}\n";
+    let (file, progress) = (folder.join("library.yaml"), Progress::default());
+    let options = Options { theory: false, ..Options::default() };
+    let solved = solve(text, file.to_str().unwrap(), &[], None, &progress).unwrap();
+    let found = simulate(text, file.to_str().unwrap(), &[], &options, &progress).unwrap().results;
+    let own = solved.points.iter().find(|point| point.own).unwrap();
+    let both =
+        |at: usize| [own.streams[at].response_ms.unwrap() / 1e3, found.streams[at].response.mean_ms / 1e3];
+    within(both(0), 0.05);
+    within(both(1), 0.05);
+    assert!(both(1)[1] > both(0)[1] + 3.0, "the urgent wait less: {:?} {:?}", both(0), both(1));
+    let _ = std::fs::remove_dir_all(&folder);
 }
 
 /// What a mirror or a parity array sustains does not depend on how addresses are aligned, where a whole request fits on a disk: eight copies

@@ -24,7 +24,14 @@ pub enum Fact {
     },
     /// Its data is whole in the pool.
     OnDisk(u32),
-    /// Its data is whole on tape.
+    /// Its data is whole in a tape pool.
+    Copied {
+        /// The file.
+        file: u32,
+        /// The place of the pool in the archive's list.
+        pool: u8,
+    },
+    /// Its data is whole on tape, in all tape pools that take it.
     OnTape(u32),
     /// Someone begins to read or copy its data in the pool.
     ReadBegins(u32),

@@ -1,9 +1,9 @@
 //! A line of a log: columns by name.
 
 use headrace_units::Nanos;
-use headrace_work::{DriveUse, FileAct, FileOp, TapePlace};
+use headrace_work::{DriveUse, FileAct, FileOp, TapePlace, number_of};
 
-use crate::fields::{Fields, MOST, digits, scaled, shown, whole};
+use crate::fields::{Fields, MOST, scaled, shown, whole};
 
 /// A larger file is refused: sums of sizes then have room.
 const LARGEST: u64 = 1 << 50;
@@ -120,9 +120,8 @@ impl LineColumns {
     fn operation(&self, fields: &Fields) -> Result<Logged, String> {
         let act = act(fields.get(self.op))?;
         let field = |at: Option<usize>| at.map_or(&b""[..], |at| fields.get(at));
-        let has_size = !matches!(act, FileAct::Delete | FileAct::Session);
         let bytes = match field(self.bytes) {
-            b"" if !has_size => 0,
+            b"" if !act.has_bytes() => 0,
             bytes => whole(bytes, "number of `bytes`")?,
         };
         let size = Some(field(self.file_bytes)).filter(|size| !size.is_empty());
@@ -134,11 +133,12 @@ impl LineColumns {
         if fields.get(self.file).is_empty() {
             return Err("`file` is empty".to_owned());
         }
-        let (user, host) = (named(field(self.user)), named(field(self.host)));
+        let (user, host) = (number_of(field(self.user)), number_of(field(self.host)));
         let drive = if act == FileAct::Session { self.drive_use(fields)? } else { DriveUse::default() };
-        let op = FileOp { act, file: named(fields.get(self.file)), bytes: bytes.max(1), user, host, drive };
+        let op =
+            FileOp { act, file: number_of(fields.get(self.file)), bytes: bytes.max(1), user, host, drive };
         let staged = self.staged.map(|at| flag(fields.get(at))).transpose()?.flatten();
-        let is_empty = bytes == 0 && has_size;
+        let is_empty = bytes == 0 && act.has_bytes();
         let (place, measured) = (self.place(fields)?, self.measured(fields)?);
         Ok(Logged { at: Nanos::ZERO, op, size, staged, place, measured, is_empty })
     }
@@ -157,7 +157,7 @@ impl LineColumns {
         let position = filled(self.position).map(|field| whole(field, "number of `position_bytes`"));
         let position = position.transpose()?;
         match filled(self.cartridge) {
-            Some(name) => Ok(Some(TapePlace { cartridge: named(name), position })),
+            Some(name) => Ok(Some(TapePlace { cartridge: number_of(name), position })),
             None if position.is_some() => {
                 Err("`position_bytes` needs the `cartridge` that it is on".to_owned())
             }
@@ -177,7 +177,9 @@ impl LineColumns {
 
 fn act(field: &[u8]) -> Result<FileAct, String> {
     let found = FileAct::ALL.into_iter().find(|act| field.eq_ignore_ascii_case(act.name().as_bytes()));
-    found.ok_or_else(|| format!("`{}` is not `get`, `put`, `stage`, `delete` or `session`", shown(field)))
+    found.ok_or_else(|| {
+        format!("`{}` is not `get`, `put`, `stage`, `delete`, `cancel` or `session`", shown(field))
+    })
 }
 
 /// `1` or `0`; an empty field does not say.
@@ -188,17 +190,4 @@ fn flag(field: &[u8]) -> Result<Option<bool>, String> {
         b"1" => Ok(Some(true)),
         _ => Err(format!("`staged` is `{}`; it is 1, 0 or empty", shown(field))),
     }
-}
-
-/// A name as a number: itself where it is one, otherwise FNV-1a of its bytes, with bits mixed and the highest set.
-fn named(field: &[u8]) -> u64 {
-    if let Some(number) = digits(field)
-        && number < 1 << 63
-    {
-        return number;
-    }
-    let hash = field.iter().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
-    (hash ^ (hash >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) | 1 << 63
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A log of file operations: the path of a CSV file relative to the scenario, plain or compressed, or that with options. Its header names
-/// the columns `time_s`, `op` (`get`, `put`, `stage` or `delete`), `user`, `host`, `file` and `bytes`; `staged` (1 where the
+/// the columns `time_s`, `op` (`get`, `put`, `stage`, `delete` or `cancel`), `user`, `host`, `file` and `bytes`; `staged` (1 where the
 /// file was read from tape), `cartridge` and `position_bytes` (where on tape it lies, for files older than the log) and `measured_s` (response
 /// time on the real system) may follow. A log of sessions of cartridges, which goes
 /// to a tape library, has `time_s`, `op` (`session`), `file` (the cartridge), `drive_s` (seconds of drive use), and perhaps `silo` (where

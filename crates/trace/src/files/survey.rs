@@ -17,7 +17,7 @@ pub struct FileSurvey {
     /// Operations.
     pub operations: u64,
     /// Of each act, in the order of [`FileAct::ALL`].
-    pub acts: [u64; 5],
+    pub acts: [u64; FileAct::ALL.len()],
     /// Bytes put.
     pub bytes_put: u64,
     /// Bytes got.
@@ -89,11 +89,12 @@ impl Files {
             return [false, op.act == FileAct::Get && logged.size.is_some_and(|size| size != op.bytes)];
         };
         let met = &mut self.met[at as usize];
-        let is_lost = op.act != FileAct::Put && !met.exists;
+        let is_lost = !matches!(op.act, FileAct::Put | FileAct::Cancel) && !met.exists;
         let differs = op.act == FileAct::Get && met.exists && met.bytes != op.bytes;
         match (op.act, met.older) {
             (FileAct::Put, _) => *met = Met { exists: true, bytes: op.bytes, older: None },
             (FileAct::Delete, _) => *met = Met { exists: false, bytes: 0, older: None },
+            (FileAct::Cancel, _) => {}
             // The more a log gets of an older file, the larger it must be.
             (_, Some(older)) => {
                 met.bytes = met.bytes.max(op.bytes).max(logged.size.unwrap_or(0));
@@ -105,6 +106,9 @@ impl Files {
     }
 
     fn add(&mut self, logged: &Logged, unseen: Unseen) {
+        if logged.op.act == FileAct::Cancel {
+            return;
+        }
         let (op, bytes) = (logged.op, logged.op.bytes.max(logged.size.unwrap_or(0)));
         let is_older = !matches!(op.act, FileAct::Put | FileAct::Session);
         let older = is_older.then_some(self.older.len() as u32);
@@ -163,7 +167,7 @@ impl FileSurvey {
         match op.act {
             FileAct::Put => self.bytes_put += op.bytes,
             FileAct::Get => self.bytes_got += op.bytes,
-            FileAct::Stage | FileAct::Delete | FileAct::Session => {}
+            FileAct::Stage | FileAct::Delete | FileAct::Session | FileAct::Cancel => {}
         }
         self.largest = self.largest.max(op.bytes).max(logged.size.unwrap_or(0));
         self.span = logged.at;

@@ -27,7 +27,7 @@ fn operations_come_as_written() {
     );
     let log = log_of("plain", &text, "").unwrap();
     let survey = &log.survey;
-    assert_eq!((survey.operations, survey.acts, survey.files), (6, [3, 1, 1, 1, 0], 3));
+    assert_eq!((survey.operations, survey.acts, survey.files), (6, [3, 1, 1, 1, 0, 0], 3));
     assert_eq!((survey.bytes_put, survey.bytes_got, survey.empty, survey.lost), (5000, 5010, 1, 1));
     let older: Vec<(u64, bool)> = survey.older.iter().map(|file| (file.bytes, file.on_tape)).collect();
     assert_eq!(older, [(1, true), (9, true)], "b is staged, c is on tape unless the log says otherwise");

@@ -46,5 +46,8 @@ fn each_law_catches_what_breaks_it() {
     only(&[&put(0, 1), &[Fact::OnTape(0), Fact::ReadBegins(0), PURGED]], "it is purged while it is read");
     only(&[&put(0, 1), &[Fact::OnTape(0), FREED]], "nobody deleted it");
     only(&[&put(0, 1), &[Fact::Unwanted(0), Fact::ReadBegins(0), FREED]], "leaves the pool while it is read");
+    let copied = |pool| Fact::Copied { file: 0, pool };
+    only(&[&put(0, 1), &[copied(0), copied(1), copied(0)]], "it is copied to tape pool 0, where it is");
+    only(&[&[copied(0)]], "it is copied to tape from the pool, where it is not");
     only(&[&[Fact::ReadBegins(0)]], "its data is read in the pool, where it is not");
 }

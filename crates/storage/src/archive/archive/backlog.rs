@@ -1,48 +1,54 @@
 //! A queue for tape that backs up, and why.
 
 use headrace_units::{Bytes, BytesPerSecond, Nanos, counted};
-use headrace_work::NodeId;
 
 use super::Archive;
-use super::migrate::Spent;
+use super::migrate::{Spent, TapeQueue};
+use crate::core::context::Edge;
 
 impl Archive<'_> {
-    /// That more is put than the streams store to tape, and what they spend their time with; none where they keep up.
-    pub(super) fn backlog(&self, now: Nanos) -> Option<String> {
-        let (spec, spent) = (self.plan.migrate?, self.for_tape.spent(now));
+    /// Of each tape pool that more is put for than its streams store: that, and what they spend their time with.
+    pub(super) fn backlogs(&self, now: Nanos) -> impl Iterator<Item = String> {
+        self.for_tape.iter().filter_map(move |queue| self.backlog(queue, now))
+    }
+
+    fn backlog(&self, queue: &TapeQueue, now: Nanos) -> Option<String> {
+        let (pool, spent) = (&self.plan.pools.pools[usize::from(queue.number)], queue.spent(now));
         let total: f64 = spent.values().map(|time| time.secs()).sum();
         // While one of them waits for a drive, more streams would wait too.
         let waits = spent.get_key_value(&Spent::Drives);
-        let waits = waits.filter(|(_, time)| time.secs() * f64::from(spec.streams) >= total);
+        let waits = waits.filter(|(_, time)| time.secs() * f64::from(pool.streams) >= total);
         let (most, time) = waits.or_else(|| spent.iter().max_by_key(|(_, time)| **time))?;
-        let puts = self.counts.put_bytes.get() as f64 / now.secs();
-        let stores = self.counts.stored_bytes.get() as f64 / total * f64::from(spec.streams);
+        let puts = queue.put_bytes.get() as f64 / now.secs();
+        let stores = queue.stored_bytes.get() as f64 / total * f64::from(pool.streams);
+        let which = if self.for_tape.len() == 1 {
+            String::new()
+        } else {
+            format!(" of `migrate.pools[{}]`", queue.number)
+        };
         let message = || {
             format!(
-                "the queue for tape backs up, {} at the end: puts bring {}, and {} can store {}, {:.0} % of whose time goes {}",
+                "the queue for tape{which} backs up, {} at the end: puts bring {}, and {} can store {}, {:.0} % of whose time goes {}",
                 Bytes(self.fresh_bytes.get()),
                 BytesPerSecond(puts),
-                counted(u64::from(spec.streams), "stream"),
+                counted(u64::from(pool.streams), "stream"),
                 BytesPerSecond(stores),
                 time.secs() / total * 100.0,
-                self.reason(*most)
+                self.reason(*most, self.libraries[pool.library].0)
             )
         };
         (stores > 0.0 && puts > stores).then(message)
     }
 
     /// Returns what a stream spends its time with, and what would help.
-    fn reason(&self, spent: Spent) -> String {
-        let library = self.library.map(|(edge, _)| (edge.to(), edge.path()));
-        let name = library.map_or("", |(_, path)| path);
-        let is_library = |node: NodeId| library.is_some_and(|(id, _)| id == node);
+    fn reason(&self, spent: Spent, library: &Edge) -> String {
         match spent {
             Spent::Drives => {
-                format!("into waiting for drives of `{name}`: give it more, or some `for_writes`")
+                format!("into waiting for drives of `{}`: give it more, or some `for_writes`", library.path())
             }
             Spent::Mounts => "into mounts: let more gather for each (`migrate.mount`)".to_owned(),
             Spent::Flushes => "into flushes: let more gather for each (`migrate.flush`)".to_owned(),
-            Spent::Data(node) if is_library(node) => {
+            Spent::Data(node) if node == library.to() => {
                 "into data: more `migrate.streams` write more".to_owned()
             }
             Spent::Data(node) if node == self.pool_id() => {

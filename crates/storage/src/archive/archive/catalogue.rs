@@ -16,8 +16,11 @@ pub(super) struct Entry {
     pub used: Nanos,
     /// Time at which its data came to the pool.
     pub stored: Nanos,
-    /// Its start on tape, once it is there whole.
+    /// Its start on tape, in the first pool that takes it, once it is in all of them whole; and that pool.
     pub tape: Option<TapePosition>,
+    pub tape_pool: u8,
+    /// Number of tape pools that it is not in yet, of those that take it.
+    pub copies_left: u8,
     /// Its first volume in the pool.
     pub volume: u32,
     /// Number of accesses by users.
@@ -72,6 +75,8 @@ impl FileCatalogue {
             used: now,
             stored: now,
             tape: None,
+            tape_pool: 0,
+            copies_left: 0,
             volume: 0,
             accesses: 0,
             pins: 0,

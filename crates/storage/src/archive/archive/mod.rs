@@ -3,18 +3,21 @@
 
 mod backlog;
 mod catalogue;
+mod contents;
+mod copies;
 mod full;
 mod migrate;
 mod purge;
 mod space;
 mod spec;
 mod staging;
+mod tape_pools;
 mod transfer;
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
-use headrace_kernel::{Locks, WaitList};
+use headrace_kernel::{Locks, subkey};
 use headrace_units::{Nanos, counted};
 use headrace_work::{Breakdown, FileAct, FileOp, NodeId, Request, TapePlace};
 
@@ -29,11 +32,16 @@ use crate::core::meter::{Meter, add, waits};
 use crate::core::work::Serve;
 
 use catalogue::{FileCatalogue, FileNumber};
+use copies::TapeCopies;
 use full::Filled;
 use migrate::TapeQueue;
 use purge::PurgeOrder;
+use tape_pools::NOBODY;
 
+pub use contents::PoolContents;
+pub use copies::CopyChoice;
 pub use spec::{ArchivePlan, ArchiveSpec, FlushSpec, MigrateOrder, MigrateSpec, MountRule, PurgeSpec};
+pub use tape_pools::TapePoolSpec;
 
 /// A component that the archive uses, and the way to it.
 type UsedComponent<'m, R> = (&'m Edge<'m>, &'m R);
@@ -45,19 +53,18 @@ pub struct Archive<'m> {
     pool: UsedComponent<'m, DiskPool<'m>>,
     front: Option<UsedComponent<'m, Front<'m>>>,
     network: Option<UsedComponent<'m, Network<'m>>>,
-    library: Option<UsedComponent<'m, TapeLibrary<'m>>>,
+    /// Its own library first, then those that only tape pools name.
+    libraries: Vec<UsedComponent<'m, TapeLibrary<'m>>>,
     files: RefCell<FileCatalogue>,
     /// The files of the pool by weight, where it is purged.
     order: RefCell<Option<PurgeOrder>>,
     /// Files whose data is on its way to the pool.
     arriving: Locks<'m>,
-    /// Files of the pool that are not on tape, and those of them that could not be read.
-    fresh: RefCell<Vec<FileNumber>>,
-    unreadable: RefCell<Vec<FileNumber>>,
+    /// Bytes of files of the pool that are not on tape.
     fresh_bytes: Cell<u64>,
-    for_tape: TapeQueue,
-    /// Streams to tape, while nothing is there for them.
-    deposits: WaitList<'m, (), ()>,
+    /// The queue of each tape pool.
+    for_tape: Vec<TapeQueue<'m>>,
+    copies: RefCell<TapeCopies>,
     /// Files that wait for space in the pool, in order.
     wanting: RefCell<VecDeque<FileNumber>>,
     /// Time of the last use of a file of the pool.
@@ -73,6 +80,7 @@ struct ArchiveCounts {
     gets: Cell<u64>,
     hits: Cell<u64>,
     stages: Cell<u64>,
+    cancelled: Cell<u64>,
     lost: Cell<u64>,
     purges: Cell<u64>,
     first_purge: Cell<Option<Nanos>>,
@@ -104,15 +112,15 @@ impl Plan for ArchivePlan {
             pool: pool_of(uses),
             front: None,
             network: None,
-            library: None,
+            libraries: Vec::new(),
             files: RefCell::default(),
             order: RefCell::new(self.purge.as_ref().map(|(_, weight)| PurgeOrder::by(weight))),
             arriving: Locks::new(context.shared.sim, 1),
-            fresh: RefCell::default(),
-            unreadable: RefCell::default(),
             fresh_bytes: Cell::new(0),
-            for_tape: TapeQueue::default(),
-            deposits: WaitList::new(context.shared.sim),
+            for_tape: (0..self.pools.pools.len() as u8)
+                .map(|pool| TapeQueue::new(pool, context.shared.sim))
+                .collect(),
+            copies: RefCell::default(),
             wanting: RefCell::default(),
             last_used: Cell::new(Nanos::ZERO),
             is_trying_again: Cell::new(false),
@@ -122,7 +130,7 @@ impl Plan for ArchivePlan {
         for edge in uses {
             archive.front = archive.front.or(edge.get().map(|front| (edge, front)));
             archive.network = archive.network.or(edge.get().map(|network| (edge, network)));
-            archive.library = archive.library.or(edge.get().map(|library| (edge, library)));
+            archive.libraries.extend(edge.get().map(|library| (edge, library)));
         }
         archive
     }
@@ -177,13 +185,19 @@ impl<'m> Archive<'m> {
             self.give_space(file);
         } else {
             self.arrived(file);
-            self.is_fresh(file);
-            add(&self.counts.put_bytes, bytes);
+            self.is_fresh(file, request.work.user);
+            self.count_put(bytes, request.work.user);
         }
         drop(arriving);
         self.free_if_unwanted(file);
         self.dismiss(leave, request, breakdown);
         self.purge_if_full();
+    }
+
+    fn count_put(&self, bytes: u64, user: u64) {
+        add(&self.counts.put_bytes, bytes);
+        let pools = self.plan.pools.of_user(user).iter();
+        pools.for_each(|pool| add(&self.for_tape[usize::from(*pool)].put_bytes, bytes));
     }
 
     async fn stage(&'m self, request: &Request<FileOp>, breakdown: &mut Breakdown) {
@@ -194,6 +208,15 @@ impl<'m> Archive<'m> {
             self.touch(file);
         }
         self.unpin(file);
+    }
+
+    /// The recall of a file is not wanted any more, unless it has a drive or somebody else waits for the file.
+    fn cancel(&self, request: &Request<FileOp>, breakdown: &mut Breakdown) {
+        let Some(file) = self.wanted(request, breakdown) else { return };
+        let is_alone = self.files.borrow()[file].pins == 1;
+        let mut libraries = self.libraries.iter().filter(|_| is_alone);
+        let is_cancelled = libraries.any(|(_, library)| library.cancel(request.work.file));
+        add(&self.counts.cancelled, u64::from(is_cancelled));
     }
 
     /// The file that is asked for. A log may ask for one that it deleted: that is answered at once. Where its put failed, so does this.
@@ -237,6 +260,9 @@ impl<'m> Component<'m> for Archive<'m> {
         put("purged_bytes", Meter::Count(counts.purged_bytes.get()));
         put("stored_to_tape", Meter::Count(counts.on_tape.get()));
         put("to_tape_ms", Meter::Share(counts.to_tape_ms.get(), counts.on_tape.get()));
+        if counts.cancelled.get() > 0 {
+            put("cancelled", Meter::Count(counts.cancelled.get()));
+        }
     }
 
     fn waiting(&self) -> Vec<String> {
@@ -261,17 +287,13 @@ impl<'m> Component<'m> for Archive<'m> {
         first
             .into_iter()
             .chain(self.fullness(now))
-            .chain(self.backlog(now))
+            .chain(self.backlogs(now))
             .map(|remark| format!("{}: {remark}", self.context.path))
             .collect()
     }
 
     fn recovered(&'m self) {
-        let mut unreadable = self.unreadable.take();
-        if !unreadable.is_empty() {
-            self.fresh.borrow_mut().append(&mut unreadable);
-            self.deposits.offer(|()| Some(()));
-        }
+        self.for_tape.iter().for_each(TapeQueue::try_again);
     }
 }
 
@@ -287,6 +309,7 @@ impl<'m> Serve<'m, FileOp> for Archive<'m> {
             FileAct::Delete => {
                 self.wanted(request, breakdown).into_iter().for_each(|file| self.discard(file))
             }
+            FileAct::Cancel => self.cancel(request, breakdown),
             FileAct::Session => unreachable!("a plan sends sessions to a tape library"),
         }
         breakdown.served(self.context.id, self.now());
@@ -301,18 +324,36 @@ impl Archive<'_> {
             return;
         }
         let (number, _) = self.files.borrow_mut().create(file.file, file.bytes, self.now());
-        match (file.act, self.library) {
-            (FileAct::Stage, Some((_, library))) => {
-                self.files.borrow_mut()[number].tape = Some(library.spot_of(file.file, place));
-                self.tell(Fact::OnTape(number));
-            }
-            _ => {
-                assert!(self.pool.1.take_now(file.bytes), "older files fit into the pool");
-                self.tell(Fact::SpaceTaken { pool: self.pool_id(), file: number, bytes: file.bytes });
-                self.files.borrow_mut()[number].volume = self.pool.1.allocate(file.bytes);
-                self.arrived(number);
-                self.is_fresh(number);
-            }
+        if file.act == FileAct::Stage && !self.libraries.is_empty() {
+            self.begin_on_tape(number, file.file, place);
+            return;
         }
+        self.begin_in_pool(number);
+        self.is_fresh(number, NOBODY);
+    }
+
+    /// The data of a file is in the disk pool when the run begins.
+    fn begin_in_pool(&self, file: FileNumber) {
+        let bytes = self.files.borrow()[file].bytes;
+        assert!(self.pool.1.take_now(bytes), "older files fit into the pool");
+        self.tell(Fact::SpaceTaken { pool: self.pool_id(), file, bytes });
+        self.files.borrow_mut()[file].volume = self.pool.1.allocate(bytes);
+        self.arrived(file);
+    }
+
+    /// A file is on tape when the run begins, in each pool that takes those of nobody: in the first where its log says, in others anywhere.
+    fn begin_on_tape(&self, file: FileNumber, name: u64, place: Option<TapePlace>) {
+        let pools = self.plan.pools.of_user(NOBODY);
+        let spot = |(at, pool): (usize, &u8)| {
+            let (name, place) = if at == 0 { (name, place) } else { (subkey(name, at as u64), None) };
+            (*pool, self.library_of(*pool).1.spot_of(name, place))
+        };
+        let first = spot((0, pools.first().unwrap_or(&0)));
+        let entry = &mut self.files.borrow_mut()[file];
+        (entry.tape_pool, entry.tape) = (first.0, Some(first.1));
+        if pools.len() > 1 {
+            self.copies.borrow_mut().insert(file, pools.iter().enumerate().map(spot).collect());
+        }
+        self.tell(Fact::OnTape(file));
     }
 }

@@ -4,11 +4,15 @@ use headrace_units::{Bytes, Fraction, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::contents::PoolContents;
+use super::copies::CopyChoice;
 use super::purge::VARIABLES;
+use super::tape_pools::{MOST_POOLS, PoolTable, TapePoolSpec};
 use crate::core::component::{Spec, Theory};
 use crate::core::graph::{Lowering, View};
 use crate::core::theory::Load;
 use headrace_expression::Expression;
+use headrace_work::NodeId;
 
 /// A disk pool in front of a tape library. Takes streams of file operations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -22,6 +26,9 @@ pub struct ArchiveSpec {
     pub network: Option<String>,
     /// Name of the disk pool.
     pub pool: String,
+    /// Contents of the pool when a run begins, beside the files of the log. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contents: Option<PoolContents>,
     /// Name of the tape library. Default: none; files are kept only in the pool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub library: Option<String>,
@@ -34,7 +41,7 @@ pub struct ArchiveSpec {
 }
 
 /// Migration to tape: streams that sleep, list the files that are due, and copy one after another until none is left.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MigrateSpec {
     /// Sleep time after a list is finished; above 0 s.
@@ -49,6 +56,13 @@ pub struct MigrateSpec {
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 10_000))]
     pub streams: u32,
+    /// Tape pools: cartridges of their own for the files of some users, and copies. Default: one pool for all files, with `streams`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = MOST_POOLS))]
+    pub pools: Vec<TapePoolSpec>,
+    /// Which copy of a file is read, where several pools take it.
+    #[serde(default)]
+    pub read: CopyChoice,
     /// What must wait for tape before a stream asks for a drive. Default: any file that is due.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mount: Option<MountRule>,
@@ -89,7 +103,7 @@ pub struct FlushSpec {
     pub files: Option<u64>,
 }
 
-const fn one() -> u32 {
+pub(super) const fn one() -> u32 {
     1
 }
 
@@ -138,6 +152,8 @@ pub struct PurgeSpec {
 pub struct ArchivePlan {
     has_library: bool,
     pub(super) migrate: Option<MigrateSpec>,
+    pub(super) pools: PoolTable,
+    pub(super) contents: Option<PoolContents>,
     pub(super) purge: Option<(PurgeSpec, Expression)>,
 }
 
@@ -160,23 +176,25 @@ impl Spec for ArchiveSpec {
         if self.migrate.is_some() && self.library.is_none() {
             return at.refuse("migrate", "files are stored to tape, and the archive has no `library`", None);
         }
-        if self.migrate.is_some_and(|migrate| migrate.every == Nanos::ZERO) {
+        if let Some(invalid) = self.migrate.as_ref().and_then(MigrateSpec::problem) {
+            return at.invalid(invalid.within("migrate"));
+        }
+        if self.contents.is_some() && self.library.is_none() {
             return at.refuse(
-                "migrate.every",
-                "a migration that never sleeps lists files for ever",
-                Some("give a time above 0 s"),
+                "contents",
+                "these files are on tape too, and the archive has no `library`",
+                None,
             );
         }
-        if self.migrate.and_then(|migrate| migrate.mount).is_some_and(|rule| rule == MountRule::default()) {
-            return at.refuse(
-                "migrate.mount",
-                "no condition for a mount",
-                Some("give `bytes`, `files` or `age`"),
-            );
+        if let Some(invalid) = self.contents.and_then(|contents| contents.problem(capacity)) {
+            return at.invalid(invalid.within("contents"));
         }
+        let pools = self.migrate.as_ref().map(|migrate| self.pools(migrate, &mut uses, at));
         let plan = ArchivePlan {
             has_library: self.library.is_some(),
-            migrate: self.migrate,
+            migrate: self.migrate.clone(),
+            pools: pools.unwrap_or_default(),
+            contents: self.contents,
             purge: match purge {
                 Some(purge) => Some(purge?),
                 None => None,
@@ -185,6 +203,34 @@ impl Spec for ArchiveSpec {
         at.uses(uses.into_iter().collect::<Option<_>>()?);
         at.holds(capacity);
         Some(plan)
+    }
+}
+
+impl ArchiveSpec {
+    /// Looks up the libraries of tape pools that are not that of the archive.
+    fn pools(&self, migrate: &MigrateSpec, uses: &mut Vec<Option<NodeId>>, at: &mut Lowering) -> PoolTable {
+        let mut names: Vec<&str> = self.library.as_deref().into_iter().collect();
+        let mut of_pools = Vec::new();
+        for pool in &migrate.pools {
+            let name = pool.library.as_deref().unwrap_or(names[0]);
+            let known = names.iter().position(|known| *known == name);
+            of_pools.push(known.unwrap_or(names.len()));
+            if known.is_none() {
+                names.push(name);
+                uses.push(at.shared_of_kind("migrate.pools", name, "tape_library"));
+            }
+        }
+        PoolTable::of(migrate, if of_pools.is_empty() { &[0] } else { &of_pools })
+    }
+}
+
+#[cfg(test)]
+impl MigrateSpec {
+    /// A migration that looks for files this often, with all defaults.
+    pub(super) fn every(every: Nanos) -> Self {
+        let (order, min_age) = (MigrateOrder::default(), Nanos::ZERO);
+        let (pools, read) = (Vec::new(), CopyChoice::default());
+        Self { every, min_age, order, streams: one(), pools, read, mount: None, flush: None }
     }
 }
 

@@ -3,10 +3,13 @@
 use crate::archive::disk_pool::{FilePart, TransferRoute};
 use headrace_work::{Block, Breakdown, FileOp, Op, Request};
 
+use smallvec::SmallVec;
+
 use super::catalogue::FileNumber;
+use super::copies::{CopyChoice, TapeCopy};
 use super::{Archive, UsedComponent};
 use crate::archive::moving::LinkHop;
-use crate::archive::tape_library::{Mounted, TapeLibrary};
+use crate::archive::tape_library::{Mounted, TapeLibrary, TapePosition};
 use crate::core::meter::add;
 
 impl<'m> Archive<'m> {
@@ -23,7 +26,8 @@ impl<'m> Archive<'m> {
         let arriving = self.arriving.lock(u64::from(file), u64::from(file) + 1).await;
         // It was waited for where it came from: the tape library, or a client that puts it.
         let is_on_tape = self.files.borrow()[file].tape.is_some();
-        let library = self.library.filter(|_| is_on_tape).map_or(self.context.id, |(edge, _)| edge.to());
+        let library = is_on_tape.then(|| self.library_of(self.files.borrow()[file].tape_pool).0.to());
+        let library = library.unwrap_or(self.context.id);
         breakdown.waited(library, self.now());
         let is_on_disk = self.files.borrow()[file].on_disk;
         match (is_on_disk, is_on_tape) {
@@ -36,18 +40,21 @@ impl<'m> Archive<'m> {
     }
 
     async fn recall(&'m self, file: FileNumber, request: &Request<FileOp>, breakdown: &mut Breakdown) {
-        let library = self.library.expect("a file that is not in the pool is on tape");
-        let (spot, bytes) = (self.files.borrow()[file].tape, self.files.borrow()[file].bytes);
-        let spot = spot.expect("a file that is not in the pool is on tape");
+        let bytes = self.files.borrow()[file].bytes;
         add(&self.counts.stages, 1);
         // Space first: drives that wait for space while the pool waits for a drive to be emptied would wait for ever.
         let volume = self.take_space(file, bytes, breakdown).await;
+        let (library, spot) = self.copy_to_read(file);
         let mut from = 0;
         for (spot, part) in library.1.parts(spot, bytes) {
             let before = breakdown.legs().len();
             // Its bytes are counted on the link.
             library.0.begin(0);
-            let mounted = library.1.mount((spot, part), request, breakdown).await;
+            let Some(mounted) = library.1.mount((spot, part), request, breakdown).await else {
+                breakdown.fail();
+                library.0.end(&request.with(Block { bytes: 0, ..request.work.data() }), breakdown, before);
+                return self.give_space(file);
+            };
             for piece in self.pool.1.parts(volume, from, part) {
                 self.on_tape_path(request, (library, &mounted), piece, breakdown).await;
             }
@@ -61,6 +68,27 @@ impl<'m> Archive<'m> {
         self.arrived(file);
         add(&self.counts.recalled_bytes, bytes);
         self.purge_if_full();
+    }
+
+    /// Returns the library of a tape pool.
+    pub(super) fn library_of(&self, pool: u8) -> UsedComponent<'m, TapeLibrary<'m>> {
+        let pool = self.plan.pools.pools.get(usize::from(pool));
+        self.libraries[pool.map_or(0, |pool| pool.library)]
+    }
+
+    /// Returns the copy of a file on tape that is read: its library, and where it begins.
+    fn copy_to_read(&self, file: FileNumber) -> (UsedComponent<'m, TapeLibrary<'m>>, TapePosition) {
+        let copies = self.copies.borrow();
+        let Some(copies) = copies.get(&file) else {
+            let entry = &self.files.borrow()[file];
+            let spot = entry.tape.expect("a file that is not in the pool is on tape");
+            return (self.library_of(entry.tape_pool), spot);
+        };
+        let ready = |copy: &TapeCopy| (*copy, self.library_of(copy.0).1.readiness(copy.1));
+        let ready: SmallVec<[_; 4]> = copies.iter().map(ready).collect();
+        let choice = self.plan.migrate.as_ref().map_or(CopyChoice::First, |migrate| migrate.read);
+        let (pool, spot) = choice.choose(&ready);
+        (self.library_of(pool), spot)
     }
 
     /// Moves data between a drive and a chain, by the network: inward where it is read from tape, outward where it is written. Nothing

@@ -68,6 +68,13 @@ impl<'m> Arms<'m> {
         self.groups[group].set_servers(u64::from(self.spec.groups[group].arms) - missing as u64);
     }
 
+    /// Returns an arm of a group that works, by its number among those of all groups; `None` if none does.
+    pub fn working(&self, group: usize) -> Option<u32> {
+        let broken = self.broken.borrow();
+        let all: u32 = self.spec.groups.iter().map(|group| group.arms).sum();
+        (0..all).find(|arm| self.group_of(*arm) == group && !broken.contains(arm))
+    }
+
     fn group_of(&self, arm: u32) -> usize {
         let mut before = 0;
         let is_within = |group: &DriveGroup| {

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 
-use headrace_kernel::{Locking, Locks, Sim, WaitList};
+use headrace_kernel::{Locking, Locks, RngStream, Sim, WaitList};
 use headrace_stats::{Gauge, Tally};
 use headrace_units::Nanos;
 use headrace_work::{Breakdown, Cause, NodeId};
@@ -11,12 +11,25 @@ use headrace_work::{Breakdown, Cause, NodeId};
 use super::arms::Arms;
 use super::cells::{Cells, Shelves};
 use super::device::Tape;
+use super::queue::{DriveQueue, Rank};
 use super::recall::{Batch, Recall};
+use super::shares::{SharedUse, Shares};
 use super::spec::{DriveGroup, TapeLibraryPlan, TapeLibrarySpec};
 use crate::core::context::NodeContext;
 
 /// A cartridge, by its number.
 pub(crate) type Cartridge = u32;
+
+/// How soon a cartridge could be read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Readiness {
+    /// True if it is in a drive, or on its way to one.
+    pub is_mounted: bool,
+    /// True if a drive of its library works.
+    pub works: bool,
+    /// Requests that wait for a drive of its library, for each drive.
+    pub waiting: f64,
+}
 
 /// A request for a drive.
 #[derive(Clone, Copy)]
@@ -25,6 +38,8 @@ pub(super) struct DriveRequest {
     /// The group in whose silos the cartridge lies.
     pub home: usize,
     pub cause: Cause,
+    /// True if it writes to the cartridge.
+    pub writes: bool,
     /// Time of the load, if the cartridge must be mounted.
     pub load: Nanos,
     /// Where its data begins on the tape and where it ends, in bytes.
@@ -32,6 +47,12 @@ pub(super) struct DriveRequest {
     /// Its number among all, and when it came.
     pub number: u64,
     pub since: Nanos,
+    /// The file that is recalled, or stored.
+    pub file: Option<u64>,
+    /// The share of the drives that it belongs to, its priority, and within which time it should have a drive.
+    pub share: Option<usize>,
+    pub priority: u8,
+    pub within: Option<Nanos>,
 }
 
 #[derive(Clone, Copy)]
@@ -52,8 +73,12 @@ pub(super) struct TapeDrive {
     /// True if the drive has failed: it takes no request until it returns.
     pub is_down: bool,
     used_for: Option<Cartridge>,
-    /// True if that is for its data: a stream that fills a cartridge could as well fill another.
+    /// True if that is for its data: a stream that fills a cartridge could as well fill another, and maintenance yields.
     is_read: bool,
+    /// True if it is maintained, which yields to requests.
+    is_maintained: bool,
+    /// The share whose request uses it.
+    shared: Option<SharedUse>,
     /// Since when it is unused, or held.
     since: Nanos,
     /// Number of mounts since it was cleaned.
@@ -81,7 +106,13 @@ pub(super) struct Drives<'m> {
     /// The cells, and the cartridges that an arm moves from one to another.
     cells: Shelves<'m>,
     moving: Locks<'m>,
-    queue: WaitList<'m, DriveRequest, usize>,
+    /// Those that wait; one that is cancelled is given none.
+    queue: WaitList<'m, DriveRequest, Option<usize>>,
+    /// Those that wait by rank, unless that is their order of arrival.
+    ranked: RefCell<BTreeMap<(Rank, u64), DriveRequest>>,
+    /// Maintenance that waits for a drive to be idle.
+    idle: WaitList<'m, (), ()>,
+    pub shares: Shares<'m>,
     /// Those that wait, by cartridge and ticket; and the ticket of each, by its number.
     asked: RefCell<BTreeMap<(Cartridge, u64), DriveRequest>>,
     tickets: RefCell<BTreeMap<u64, u64>>,
@@ -98,6 +129,11 @@ pub(super) struct Drives<'m> {
     pub passed: Cell<u64>,
     pub relocated: Cell<u64>,
     pub cleanings: Cell<u64>,
+    /// What fails after a mount, a move and a dismount; numbers of the latter two, and of failures.
+    pub(super) failing: [RngStream; 3],
+    pub(super) moves: Cell<u64>,
+    pub(super) dismounts: Cell<u64>,
+    pub failures: Cell<u64>,
 }
 
 fn drives_of((group, of): (usize, &DriveGroup)) -> impl Iterator<Item = TapeDrive> + use<> {
@@ -114,6 +150,8 @@ fn drives_of((group, of): (usize, &DriveGroup)) -> impl Iterator<Item = TapeDriv
         is_down: false,
         used_for: None,
         is_read: false,
+        is_maintained: false,
+        shared: None,
         since: Nanos::ZERO,
         mounts: 0,
         taken: 0,
@@ -142,6 +180,9 @@ impl<'m> Drives<'m> {
             cells: Shelves::new(spec.cells.as_ref(), spec.groups.len(), context.stream("cells")),
             moving: Locks::new(sim, 1),
             queue: WaitList::new(sim),
+            ranked: RefCell::default(),
+            idle: WaitList::new(sim),
+            shares: Shares::new(&spec.shares),
             waiting: RefCell::new(vec![Gauge::default(); spec.groups.len()]),
             away: RefCell::new(vec![Gauge::default(); spec.groups.len()]),
             busy: RefCell::default(),
@@ -151,6 +192,21 @@ impl<'m> Drives<'m> {
             passed: Cell::new(0),
             relocated: Cell::new(0),
             cleanings: Cell::new(0),
+            failing: ["drive failures", "arm failures", "stuck cartridges"]
+                .map(|purpose| context.stream(purpose)),
+            moves: Cell::new(0),
+            dismounts: Cell::new(0),
+            failures: Cell::new(0),
+        }
+    }
+
+    /// Returns how soon a cartridge could be read.
+    pub fn readiness(&self, cartridge: Cartridge) -> Readiness {
+        let drives = self.drives.borrow();
+        Readiness {
+            is_mounted: self.places.borrow().contains_key(&cartridge),
+            works: drives.iter().any(|drive| !drive.is_down),
+            waiting: self.queue.len() as f64 / drives.len() as f64,
         }
     }
 
@@ -159,28 +215,49 @@ impl<'m> Drives<'m> {
         self.requests.replace(self.requests.get() + 1)
     }
 
-    /// Waits for a drive for a cartridge: the one that it is in, or one that can take it.
-    pub async fn acquire(&'m self, wanted: DriveRequest) -> usize {
+    /// Waits for a drive for a cartridge: the one that it is in, or one that can take it. `None` if it is cancelled.
+    pub async fn acquire(&'m self, wanted: DriveRequest) -> Option<usize> {
         let since = self.sim.now();
         self.accumulate(wanted.cartridge).await;
         let drive = match self.drive_for(&wanted) {
             Some(drive) => self.take(drive, Some(&wanted)),
-            None => self.wait(wanted).await,
+            None => self.wait(wanted).await?,
         };
         self.cells.use_of(wanted.home, wanted.cartridge, self.sim.now());
         self.waits.borrow_mut().record(self.sim.now() - since);
         self.busy.borrow_mut()[wanted.cause as usize].up(self.sim.now(), 1);
-        drive
+        Some(drive)
     }
 
-    async fn wait(&'m self, wanted: DriveRequest) -> usize {
+    async fn wait(&'m self, wanted: DriveRequest) -> Option<usize> {
         self.waiting.borrow_mut()[wanted.home].up(self.sim.now(), 1);
+        self.shares.waits(&wanted, self.sim.now());
         let ticket = self.queue.next_ticket();
         self.tickets.borrow_mut().insert(wanted.number, ticket);
         self.asked.borrow_mut().insert((wanted.cartridge, ticket), wanted);
+        if self.spec.queue != DriveQueue::Arrival {
+            self.ranked.borrow_mut().insert((self.spec.queue.rank(&wanted), ticket), wanted);
+        }
         let drive = self.queue.wait(wanted).await;
         self.waiting.borrow_mut()[wanted.home].down(self.sim.now(), 1);
+        self.shares.waited(&wanted, self.sim.now());
         drive
+    }
+
+    /// Cancels a recall of a file that waits for a drive. Gives whether one did.
+    pub fn cancel(&self, file: u64) -> bool {
+        let is_it = |wanted: &&DriveRequest| wanted.file == Some(file) && !wanted.writes;
+        let found = self.asked.borrow().values().find(is_it).copied();
+        let ticket = found.and_then(|wanted| self.leaves_queue(&wanted));
+        ticket.is_some_and(|ticket| self.queue.offer_to(ticket, |_| None))
+    }
+
+    /// A request does not wait any more. Gives its ticket, if it did.
+    fn leaves_queue(&self, wanted: &DriveRequest) -> Option<u64> {
+        let ticket = self.tickets.borrow_mut().remove(&wanted.number)?;
+        self.asked.borrow_mut().remove(&(wanted.cartridge, ticket));
+        self.ranked.borrow_mut().remove(&(self.spec.queue.rank(wanted), ticket));
+        Some(ticket)
     }
 
     /// Lets requests for a cartridge that is in no drive come together.
@@ -211,12 +288,17 @@ impl<'m> Drives<'m> {
         }
         self.keep_free(group);
         self.sim.delay(wanted.load).await;
+        self.has_mounted(drive, wanted);
+        self.wear_drive(drive);
+        true
+    }
+
+    fn has_mounted(&self, drive: usize, wanted: DriveRequest) {
         let state = &mut self.drives.borrow_mut()[drive];
         (state.cartridge, state.home) = (Some(wanted.cartridge), wanted.home);
         (state.position, state.drained) = (0, 0.0);
         state.mounts += 1;
         self.mounts.set(self.mounts.get() + 1);
-        true
     }
 
     async fn clean_if_due(&'m self, drive: usize, breakdown: &mut Breakdown) {
@@ -249,6 +331,7 @@ impl<'m> Drives<'m> {
         breakdown.served(self.library, self.sim.now());
         let time = self.arms.carry(group, way, prepare).await;
         breakdown.waited(self.library, self.sim.now() - time);
+        self.wear_arm(group);
         self.tidy(group);
     }
 
@@ -343,19 +426,106 @@ impl<'m> Drives<'m> {
     /// Hands a drive to the next waiting request, or leaves it idle.
     pub(super) fn hand_on(&'m self, drive: usize) {
         let mounted = self.drives.borrow()[drive].cartridge;
-        self.let_go(drive);
-        if self.drives.borrow()[drive].is_down {
-            return;
+        let was_full = self.let_go(drive);
+        if !self.drives.borrow()[drive].is_down {
+            self.offer(drive, mounted);
         }
-        let take = |wanted: &DriveRequest| self.take(drive, Some(wanted));
+        was_full.into_iter().for_each(|share| self.offer_share(share));
+    }
+
+    fn offer(&'m self, drive: usize, mounted: Option<Cartridge>) {
         let is_given = self.offer_overdue(drive)
             || mounted.is_some_and(|cartridge| self.offer_batch(drive, cartridge))
-            || self.queue.offer(|wanted| self.can_go(wanted, drive).then(|| take(wanted)));
+            || self.offer_first(drive);
         if !is_given && mounted.is_some() {
             let TapeDrive { taken, group, .. } = self.drives.borrow()[drive];
             self.sim.spawn(self.dismount_later(drive, taken));
             self.keep_free(group);
         }
+        if !is_given {
+            while self.idle.offer(|()| Some(())) {}
+        }
+    }
+
+    /// Takes drives for maintenance once they are idle: one for a cartridge, and another for a second one beside it.
+    pub async fn take_idle(
+        &'m self,
+        (source, target): (DriveRequest, Option<DriveRequest>),
+    ) -> (usize, Option<usize>) {
+        loop {
+            if let Some(drives) = self.idle_drives(&source, target.as_ref()) {
+                let taken = [Some((drives.0, source)), drives.1.zip(target)];
+                taken
+                    .into_iter()
+                    .flatten()
+                    .for_each(|(drive, wanted)| self.take_for_maintenance(drive, &wanted));
+                return drives;
+            }
+            self.idle.wait(()).await;
+        }
+    }
+
+    fn idle_drives(
+        &self,
+        source: &DriveRequest,
+        target: Option<&DriveRequest>,
+    ) -> Option<(usize, Option<usize>)> {
+        let Some(target) = target else { return Some((self.drive_beside(source, None)?, None)) };
+        let by_source = || {
+            let first = self.drive_beside(source, None)?;
+            Some((first, Some(self.drive_beside(target, Some(first))?)))
+        };
+        // The only drive that could write may be the first choice of who reads.
+        let by_target = || {
+            let second = self.drive_beside(target, None)?;
+            Some((self.drive_beside(source, Some(second))?, Some(second)))
+        };
+        by_source().or_else(by_target)
+    }
+
+    fn take_for_maintenance(&self, drive: usize, wanted: &DriveRequest) {
+        self.take(drive, Some(wanted));
+        self.cells.use_of(wanted.home, wanted.cartridge, self.sim.now());
+        self.waits.borrow_mut().record(Nanos::ZERO);
+        self.busy.borrow_mut()[wanted.cause as usize].up(self.sim.now(), 1);
+    }
+
+    /// Returns true if a drive in use has failed, or a request that waits could have it.
+    pub fn is_wanted(&self, drive: usize) -> bool {
+        self.drives.borrow()[drive].is_down || self.queue.any(|wanted| self.can_go(wanted, drive))
+    }
+
+    /// Hands a drive to the first in the queue that can have it.
+    fn offer_first(&self, drive: usize) -> bool {
+        if self.spec.queue == DriveQueue::Arrival {
+            return self
+                .queue
+                .offer(|wanted| self.can_go(wanted, drive).then(|| Some(self.take(drive, Some(wanted)))));
+        }
+        let can_go = |(_, wanted): &(&(Rank, u64), &DriveRequest)| self.can_go(wanted, drive);
+        let first = self.ranked.borrow().iter().find(can_go).map(|((_, ticket), _)| *ticket);
+        first.is_some_and(|ticket| self.give(ticket, drive))
+    }
+
+    /// A share may use one more drive: a request that waited for that may find one idle.
+    fn offer_share(&self, share: SharedUse) {
+        let of_share = |wanted: &DriveRequest| {
+            (wanted.shared() == Some(share)).then(|| self.drive_for(wanted)).flatten()
+        };
+        let asked = self.asked.borrow();
+        let found = asked.iter().filter_map(|((_, ticket), wanted)| {
+            Some((self.spec.queue.rank(wanted), *ticket, of_share(wanted)?))
+        });
+        let first = found.min();
+        drop(asked);
+        if let Some((_, ticket, drive)) = first {
+            self.give(ticket, drive);
+        }
+    }
+
+    /// Gives a drive to the one with this ticket. Gives whether it waits.
+    fn give(&self, ticket: u64, drive: usize) -> bool {
+        self.queue.offer_to(ticket, |wanted| Some(self.take(drive, Some(wanted))))
     }
 
     /// Hands a drive that has served its batch to a recall for another cartridge that has waited too long.
@@ -368,11 +538,11 @@ impl<'m> Drives<'m> {
         self.batches.borrow()[drive].is_empty()
             && self.queue.offer(|wanted| {
                 let goes = is_overdue(wanted) && self.can_go(wanted, drive);
-                goes.then(|| self.take(drive, Some(wanted)))
+                goes.then(|| Some(self.take(drive, Some(wanted))))
             })
     }
 
-    /// Hands a drive to the next of its batch, or of a new one.
+    /// Hands a drive to the next of its batch, or of a new one, whose share may use one more.
     fn offer_batch(&self, drive: usize, cartridge: Cartridge) -> bool {
         if self.spec.recall == Recall::Arrival {
             return false;
@@ -380,9 +550,17 @@ impl<'m> Drives<'m> {
         if self.batches.borrow()[drive].is_empty() {
             self.make_batch(drive, cartridge, None);
         }
-        let next = self.batches.borrow_mut()[drive].pop_front();
-        let ticket = next.and_then(|next| self.tickets.borrow().get(&next).copied());
-        ticket.is_some_and(|ticket| self.queue.offer_to(ticket, |wanted| self.take(drive, Some(wanted))))
+        let next = self.next_of_batch(drive, cartridge);
+        next.is_some_and(|ticket| self.give(ticket, drive))
+    }
+
+    fn next_of_batch(&self, drive: usize, cartridge: Cartridge) -> Option<u64> {
+        let (batch, tickets) = (&mut self.batches.borrow_mut()[drive], self.tickets.borrow());
+        if self.spec.shares.is_empty() {
+            return tickets.get(&batch.pop_front()?).copied();
+        }
+        let has_room = |ticket: &u64| self.shares.has_room(&self.asked.borrow()[&(cartridge, *ticket)]);
+        std::iter::from_fn(|| batch.pop_front()).filter_map(|next| tickets.get(&next).copied()).find(has_room)
     }
 
     /// Puts the requests for a cartridge in order, after its mount with the one that had it mounted. Gives whether this one is the first.
@@ -426,6 +604,7 @@ impl<'m> Drives<'m> {
         let TapeDrive { cartridge, position, group, home, .. } = self.drives.borrow()[drive];
         let Some(cartridge) = cartridge else { return };
         self.sim.delay(self.tapes[group].unload_time(&self.tapes[home], position)).await;
+        self.free_stuck().await;
         let (near, cell) = (Nanos::ZERO, self.cells.put(home, cartridge, is_urgent, self.sim.now()));
         let to = if group == home { cell } else { near };
         self.move_cartridge(group, (near, to), near, breakdown).await;
@@ -443,7 +622,7 @@ impl<'m> Drives<'m> {
             .range((cartridge, 0)..=(cartridge, u64::MAX))
             .find_map(|((_, ticket), wanted)| Some((*ticket, self.drive_for(wanted)?)));
         if let Some((ticket, drive)) = found {
-            self.queue.offer_to(ticket, |wanted| self.take(drive, Some(wanted)));
+            self.give(ticket, drive);
         }
     }
 
@@ -461,12 +640,18 @@ impl<'m> Drives<'m> {
     /// The drive that a request can have now: the one that has its cartridge, else one of the cartridge's own group, else one of another:
     /// an empty one, else the one that was unused longest. None where all are held, or the one that has it is.
     fn drive_for(&self, wanted: &DriveRequest) -> Option<usize> {
+        self.shares.has_room(wanted).then(|| self.drive_beside(wanted, None)).flatten()
+    }
+
+    /// As `drive_for`, without regard to shares, and beside a drive that is taken otherwise.
+    fn drive_beside(&self, wanted: &DriveRequest, taken: Option<usize>) -> Option<usize> {
         let drives = self.drives.borrow();
+        let is_free = |at: usize| !drives[at].is_held && !drives[at].is_down && taken != Some(at);
         if let Some(at) = self.places.borrow().get(&wanted.cartridge) {
-            return (!drives[*at].is_held && !drives[*at].is_down).then_some(*at);
+            return is_free(*at).then_some(*at);
         }
         let all = drives.iter().enumerate();
-        let free = all.filter(|(_, drive)| !drive.is_held && !drive.is_down && self.suits(wanted, drive));
+        let free = all.filter(|(at, drive)| is_free(*at) && self.suits(wanted, drive));
         let key =
             |drive: &TapeDrive| (drive.group.abs_diff(wanted.home), drive.cartridge.is_some(), drive.since);
         free.min_by_key(|(_, drive)| key(drive)).map(|(at, _)| at)
@@ -474,41 +659,45 @@ impl<'m> Drives<'m> {
 
     /// Returns true if an idle drive can serve this request.
     fn can_go(&self, wanted: &DriveRequest, drive: usize) -> bool {
-        match self.places.borrow().get(&wanted.cartridge) {
-            Some(at) => *at == drive,
-            None => self.suits(wanted, &self.drives.borrow()[drive]),
-        }
+        self.shares.has_room(wanted)
+            && match self.places.borrow().get(&wanted.cartridge) {
+                Some(at) => *at == drive,
+                None => self.suits(wanted, &self.drives.borrow()[drive]),
+            }
     }
 
     fn suits(&self, wanted: &DriveRequest, drive: &TapeDrive) -> bool {
-        let to_write = wanted.cause == Cause::Migration;
-        let takes = || self.tapes[drive.group].takes(&self.tapes[wanted.home], to_write);
+        let takes = || self.tapes[drive.group].takes(&self.tapes[wanted.home], wanted.writes);
         let is_near = drive.group == wanted.home || self.spec.pass_through.is_some() && takes();
-        is_near && if to_write { drive.writes } else { drive.reads }
+        is_near && if wanted.writes { drive.writes } else { drive.reads }
     }
 
     fn take(&self, drive: usize, wanted: Option<&DriveRequest>) -> usize {
         let used_for = wanted.map(|wanted| wanted.cartridge);
-        if let Some(wanted) = wanted
-            && let Some(ticket) = self.tickets.borrow_mut().remove(&wanted.number)
-        {
-            self.asked.borrow_mut().remove(&(wanted.cartridge, ticket));
+        if let Some(wanted) = wanted {
+            self.leaves_queue(wanted);
+            self.shares.take(wanted, self.sim.now());
         }
         if let Some(cartridge) = used_for {
             self.places.borrow_mut().insert(cartridge, drive);
         }
         let state = &mut self.drives.borrow_mut()[drive];
         (state.is_held, state.used_for, state.since) = (true, used_for, self.sim.now());
-        state.is_read = wanted.is_some_and(|wanted| wanted.cause != Cause::Migration);
+        state.is_read = wanted.is_some_and(|wanted| wanted.cause == Cause::Host);
+        state.is_maintained = wanted.is_some_and(|wanted| wanted.cause == Cause::Maintenance);
+        state.shared = wanted.and_then(DriveRequest::shared);
         state.taken += 1;
         drive
     }
 
-    fn let_go(&self, drive: usize) {
+    /// A drive is not used any more. Gives its share, where requests may have waited for that alone.
+    fn let_go(&self, drive: usize) -> Option<SharedUse> {
         let state = &mut self.drives.borrow_mut()[drive];
         if let Some(cartridge) = state.used_for {
             let used = self.sim.now() - state.since;
-            self.used_groups.borrow_mut()[state.group] += used;
+            if !state.is_maintained {
+                self.used_groups.borrow_mut()[state.group] += used;
+            }
             if state.is_read {
                 *self.used_cartridges.borrow_mut().entry(cartridge).or_default() += used;
             }
@@ -521,6 +710,7 @@ impl<'m> Drives<'m> {
         if let Some(cartridge) = unused {
             self.places.borrow_mut().remove(&cartridge);
         }
+        state.shared.take().filter(|shared| self.shares.give(*shared, self.sim.now()))
     }
 
     /// Returns the time for which requests used the drives of each group, and recalls the cartridge used longest.
@@ -530,7 +720,7 @@ impl<'m> Drives<'m> {
         for drive in self.drives.borrow().iter() {
             if let Some(cartridge) = drive.used_for {
                 let used = self.sim.now() - drive.since;
-                groups[drive.group] += used;
+                groups[drive.group] += if drive.is_maintained { Nanos::ZERO } else { used };
                 *cartridges.entry(cartridge).or_default() += if drive.is_read { used } else { Nanos::ZERO };
             }
         }

@@ -13,7 +13,7 @@ impl<'m> Drives<'m> {
         }
     }
 
-    fn change_drive(&'m self, drive: usize, is_up: bool) {
+    pub(super) fn change_drive(&'m self, drive: usize, is_up: bool) {
         if self.set_up(drive, is_up) && is_up {
             self.hand_on(drive);
         }

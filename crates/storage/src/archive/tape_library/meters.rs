@@ -8,6 +8,10 @@ use crate::core::health::Change;
 use crate::core::meter::{Activity, Meter, Portion, waits};
 
 impl<'m> Component<'m> for TapeLibrary<'m> {
+    fn begin(&'m self) {
+        self.begin_maintenance();
+    }
+
     fn change_piece(&'m self, piece: u32, change: Change) {
         self.drives.change(piece, change);
     }
@@ -60,6 +64,7 @@ impl<'m> Component<'m> for TapeLibrary<'m> {
             queue: None,
         };
         portions.push(one);
+        portions.extend(self.drives.shares.portions(now));
         portions
     }
 
@@ -89,7 +94,7 @@ impl<'m> Component<'m> for TapeLibrary<'m> {
         self.portions(now).iter().filter_map(away).collect()
     }
 
-    fn meters(&self, _: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
+    fn meters(&self, now: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
         let mounts = self.drives.mounts.get();
         let links = self.links.iter().map(|link| self.context.shared.fluid.usage(*link));
         put("mounts", Meter::Count(mounts));
@@ -107,5 +112,12 @@ impl<'m> Component<'m> for TapeLibrary<'m> {
             put("cleanings", Meter::Count(self.drives.cleanings.get()));
         }
         put("back_hitches", Meter::Count(self.back_hitches.get()));
+        if let Some(within) = self.drives.shares.within_deadline() {
+            put("within_deadline", within);
+        }
+        if self.drives.failures.get() > 0 {
+            put("failures", Meter::Count(self.drives.failures.get()));
+        }
+        self.maintenance.meters(now, put);
     }
 }

@@ -4,13 +4,17 @@ mod arms;
 mod cells;
 mod device;
 mod drives;
+mod failures;
 mod faults;
 mod load;
 mod locate;
+mod maintenance;
 mod meters;
 mod model;
 mod placement;
+mod queue;
 mod recall;
+mod shares;
 mod spec;
 mod streaming;
 mod travel;
@@ -21,7 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use headrace_kernel::{LinkId, RngStream, subkey};
 use headrace_stats::Gauge;
 use headrace_units::{BytesPerSecond, Nanos};
-use headrace_work::{Breakdown, Cause, FileOp, FileTable, Request, TapePlace};
+use headrace_work::{Breakdown, Cause, FileAct, FileOp, FileTable, Request, TapePlace};
 
 use crate::archive::file_work::CartridgeSession;
 use crate::core::component::{Plan, Theory};
@@ -31,15 +35,21 @@ use crate::core::theory::{Demand, Features, Load};
 use crate::core::work::Serve;
 
 use drives::{DriveRequest, Drives};
+use maintenance::Maintenance;
+use shares::ShareTable;
 use spec::UNLIMITED;
 
 pub use cells::{Cells, StorageModule};
 pub use device::{Tape, TapeDriveNumbers};
-pub(crate) use drives::Cartridge;
+pub(crate) use drives::{Cartridge, Readiness};
+pub use failures::{FailureRate, TapeFailures};
 pub use load::{Branch, LoadTime};
 pub use locate::{Locate, Serpentine};
+pub use maintenance::{RepackSpec, VerifySpec};
 pub use placement::{Placement, heat::ByHeat};
+pub use queue::DriveQueue;
 pub use recall::Recall;
+pub use shares::DriveShare;
 pub use spec::{Cleaning, DriveGroup, TapeLibraryPlan, TapeLibrarySpec};
 pub use streaming::Streaming;
 pub use travel::{MoveTime, Travel};
@@ -48,7 +58,7 @@ impl Theory for TapeLibraryPlan {
     fn features(&self) -> Features {
         let all = |of: fn(&DriveGroup) -> u32| self.spec.groups.iter().map(of).sum();
         let pieces = vec![("drive", all(|group| group.drives)), ("arm", all(|group| group.arms))];
-        Features { pieces, ..Features::default() }
+        Features { pieces, has_priorities: self.spec.queue.has_priorities(), ..Features::default() }
     }
 
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
@@ -61,6 +71,8 @@ pub struct TapeLibrary<'m> {
     context: &'m NodeContext<'m>,
     spec: &'m TapeLibrarySpec,
     tapes: &'m [Tape],
+    shares: &'m ShareTable,
+    maintenance: Box<Maintenance>,
     drives: Box<Drives<'m>>,
     /// Links shared by the drives of each group.
     links: Vec<LinkId>,
@@ -123,6 +135,8 @@ impl Plan for TapeLibraryPlan {
             context,
             spec: &self.spec,
             tapes: &self.tapes,
+            shares: &self.shares,
+            maintenance: Box::default(),
             drives: Box::new(Drives::new(context, self)),
             links: self.spec.groups.iter().map(link).collect(),
             silos: context.stream("silos"),
@@ -163,38 +177,63 @@ impl<'m> TapeLibrary<'m> {
         spot: TapePosition,
         bytes: u64,
     ) -> impl Iterator<Item = (TapePosition, u64)> + use<'_, 'm> {
-        let (mut at, mut left) = (spot, bytes);
+        let (mut at, mut left) = (self.where_is(spot), bytes);
         std::iter::from_fn(move || {
             let each = self.capacity(at.cartridge);
             let here = left.min(each - at.offset.min(each - 1));
             let part = (left > 0).then_some((at, here))?;
             left -= here;
-            let next = self.next.borrow().get(&at.cartridge).copied();
-            at = TapePosition { cartridge: next.unwrap_or(at.cartridge + 1), offset: 0 };
+            at = TapePosition { cartridge: self.after(at.cartridge), offset: 0 };
             Some(part)
         })
     }
 
+    /// Returns the cartridge on which data goes on that does not fit on this one.
+    fn after(&self, cartridge: Cartridge) -> Cartridge {
+        self.next.borrow().get(&cartridge).copied().unwrap_or(cartridge + 1)
+    }
+
     /// Returns the position of the next bytes that a stream writes, and the number of them that fit there.
     pub(crate) fn next_part(&self, stream: usize, bytes: u64) -> (TapePosition, u64) {
-        let mut filling = self.filling.borrow_mut();
-        let fresh = || {
-            let cartridge = self.unused.replace(self.unused.get() + 1);
-            self.new.borrow_mut().insert(cartridge);
-            (cartridge, 0)
-        };
+        self.part_in(&self.filling, stream, None, bytes)
+    }
+
+    /// As `next_part`, of the cartridges that are filled for one purpose, by the number of the stream; new ones are those of a group.
+    fn part_in(
+        &self,
+        filling: &RefCell<Vec<(Cartridge, u64)>>,
+        stream: usize,
+        group: Option<usize>,
+        bytes: u64,
+    ) -> (TapePosition, u64) {
+        let mut filling = filling.borrow_mut();
         while filling.len() <= stream {
-            filling.push(fresh());
+            filling.push((self.new_cartridge(group), 0));
         }
         let (before, at) = (filling[stream].0, &mut filling[stream]);
         if at.1 == self.capacity(before) {
-            *at = fresh();
+            *at = (self.new_cartridge(group), 0);
             self.next.borrow_mut().extend((at.0 != before + 1).then_some((before, at.0)));
         }
         let (cartridge, offset) = *at;
         let here = bytes.min(self.capacity(cartridge) - offset);
         at.1 += here;
         (TapePosition { cartridge, offset }, here)
+    }
+
+    /// Returns a cartridge that no drive has had: in a silo of a group, or in any.
+    fn new_cartridge(&self, group: Option<usize>) -> Cartridge {
+        let first_silo = |group: usize| self.spec.groups[..group].iter().map(|group| group.silos).sum();
+        let cartridge = match group {
+            Some(group) => {
+                let mut silos = self.known_silos.borrow_mut();
+                silos.push(Some(first_silo(group)));
+                FIRST_KNOWN + silos.len() as u32 - 1
+            }
+            None => self.unused.replace(self.unused.get() + 1),
+        };
+        self.new.borrow_mut().insert(cartridge);
+        cartridge
     }
 
     /// Nothing is written there after all: the next bytes of the stream are.
@@ -242,19 +281,30 @@ impl<'m> TapeLibrary<'m> {
         self.spec.groups.iter().position(is_of).unwrap_or(self.links.len() - 1)
     }
 
-    /// Waits for a drive, has the cartridge brought there, and goes to the position of data of this number of bytes.
+    /// Waits for a drive, has the cartridge brought there, and goes to the position of data of this number of bytes. `None` if the request
+    /// was cancelled before it had a drive.
     pub(crate) async fn mount(
         &'m self,
         (spot, bytes): (TapePosition, u64),
         request: &Request<FileOp>,
         breakdown: &mut Breakdown,
-    ) -> Mounted<'m> {
+    ) -> Option<Mounted<'m>> {
         let span = (spot.offset, spot.offset + bytes);
-        let mounted = self.ready(spot.cartridge, span, request, breakdown).await;
+        let mounted = self.ready(spot.cartridge, span, request, breakdown).await?;
         let located = self.drives.locate(mounted.drive, spot.offset).await;
         self.located_ms.set(self.located_ms.get() + located.0 / 1_000_000);
         breakdown.served(self.context.id, self.context.shared.sim.now());
-        mounted
+        Some(mounted)
+    }
+
+    /// Returns how soon a file could be read.
+    pub(crate) fn readiness(&self, spot: TapePosition) -> Readiness {
+        self.drives.readiness(spot.cartridge)
+    }
+
+    /// Cancels the recall of a file, if it waits for a drive. Gives whether it did.
+    pub(crate) fn cancel(&self, file: u64) -> bool {
+        self.drives.cancel(file)
     }
 
     /// Waits for a drive, has the cartridge brought there, and lets those go first whose data does on the tape.
@@ -264,25 +314,56 @@ impl<'m> TapeLibrary<'m> {
         span: (u64, u64),
         request: &Request<FileOp>,
         breakdown: &mut Breakdown,
-    ) -> Mounted<'m> {
-        let (sim, cause, home) = (self.context.shared.sim, request.cause, self.group_of(cartridge));
-        let (tape, is_new) = (&self.tapes[home], self.new.borrow_mut().remove(&cartridge));
-        let usual = || tape.load.draw(&mut self.loads.of(subkey(request.key, u64::from(cartridge))));
-        let load = tape.first_load.filter(|_| is_new).unwrap_or_else(usual);
-        let (number, since) = (self.drives.next_number(), sim.now());
-        let wanted = DriveRequest { cartridge, home, cause, load, span, number, since };
-        let mut accesses = 1;
+    ) -> Option<Mounted<'m>> {
+        let (sim, cause) = (self.context.shared.sim, request.cause);
+        let wanted = self.asks(cartridge, span, request);
+        let mut is_first = true;
         loop {
-            let drive = self.drives.acquire(wanted).await;
+            let Some(drive) = self.drives.acquire(wanted).await else {
+                breakdown.waited(self.context.id, sim.now());
+                return None;
+            };
             self.held.borrow_mut().up(sim.now(), 1);
             let mounted = Mounted { library: self, drive, cause, since: sim.now() };
             breakdown.waited(self.context.id, sim.now());
-            self.accesses.set(self.accesses.get() + std::mem::take(&mut accesses));
+            if std::mem::take(&mut is_first) {
+                self.accesses.set(self.accesses.get() + 1);
+                self.drives.shares.served(&wanted, sim.now());
+            }
             let is_new = self.drives.mount(drive, wanted, breakdown).await;
             breakdown.served(self.context.id, sim.now());
             if !is_new || self.drives.goes_first(drive, wanted) {
-                return mounted;
+                return Some(mounted);
             }
+        }
+    }
+
+    /// Returns the time of the next load of a cartridge, drawn by a key unless it is the first.
+    fn load_time(&self, cartridge: Cartridge, key: u64) -> Nanos {
+        let (tape, is_new) =
+            (&self.tapes[self.group_of(cartridge)], self.new.borrow_mut().remove(&cartridge));
+        let usual = || tape.load.draw(&mut self.loads.of(key));
+        tape.first_load.filter(|_| is_new).unwrap_or_else(usual)
+    }
+
+    /// Returns what a request asks of the drives.
+    fn asks(&self, cartridge: Cartridge, span: (u64, u64), request: &Request<FileOp>) -> DriveRequest {
+        let home = self.group_of(cartridge);
+        let share = self.shares.of_user(request.work.user);
+        let of_share = share.map(|share| &self.spec.shares[share]);
+        DriveRequest {
+            cartridge,
+            home,
+            cause: request.cause,
+            writes: request.cause == Cause::Migration,
+            load: self.load_time(cartridge, subkey(request.key, u64::from(cartridge))),
+            span,
+            number: self.drives.next_number(),
+            since: self.context.shared.sim.now(),
+            file: (request.work.act != FileAct::Session).then_some(request.work.file),
+            share,
+            priority: of_share.and_then(|share| share.priority).unwrap_or(request.priority),
+            within: of_share.and_then(|share| share.within),
         }
     }
 
@@ -291,6 +372,7 @@ impl<'m> TapeLibrary<'m> {
         let FileOp { file, drive, .. } = request.work;
         let cartridge = self.known_cartridge(file, drive.silo);
         let mounted = self.ready(cartridge, (0, 0), request, breakdown).await;
+        let mounted = mounted.expect("no session is cancelled");
         self.context.shared.sim.delay(drive.time).await;
         let end = self.spots.of(request.key).uniform() * self.capacity(cartridge) as f64;
         self.drives.stand_at(mounted.drive, end as u64);

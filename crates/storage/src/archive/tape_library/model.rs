@@ -3,6 +3,8 @@
 use headrace_analytic::Distribution;
 
 use super::device::Tape;
+use super::failures::TapeFailures;
+use super::queue::DriveQueue;
 use super::recall::Recall;
 use super::spec::{TapeLibraryPlan, TapeLibrarySpec};
 use crate::core::graph::View;
@@ -34,6 +36,21 @@ pub(super) fn demands(plan: &TapeLibraryPlan, view: View, load: &Load) -> Result
     }
     if plan.tapes.iter().any(|other| other != tape) {
         return Err(format!("drives and cartridges are of one kind: those of `{}` differ", view.path()));
+    }
+    if !spec.shares.is_empty() || !matches!(spec.queue, DriveQueue::Arrival | DriveQueue::Priority) {
+        return Err(format!(
+            "requests have drives in order of arrival or by the priority of their stream: `{}` has `shares`, or its `queue` another order",
+            view.path()
+        ));
+    }
+    if spec.failures != TapeFailures::default() {
+        return Err(format!("nothing fails: drives, arms or cartridges of `{}` do", view.path()));
+    }
+    if spec.repack.is_some() || spec.verify.is_some() {
+        return Err(format!(
+            "drives are there for requests alone: `{}` verifies cartridges or repacks them",
+            view.path()
+        ));
     }
     if spec.cleaning.is_some() {
         return Err(format!("drives of `{}` are cleaned between mounts", view.path()));
@@ -97,7 +114,8 @@ fn of_sessions(spec: &TapeLibrarySpec, sessions: &Sessions, share: impl Fn(Optio
 
 fn of_station((spec, tape): (&TapeLibrarySpec, &Tape), view: View, station: &DrivePool) -> Vec<Demand> {
     let DrivePool { of, share, mounts, .. } = station;
-    let queue = |servers| ServiceKind::Queue { servers, order: QueueOrder::FirstCome };
+    let queue = |servers, order| ServiceKind::Queue { servers, order };
+    let order = if spec.queue.has_priorities() { QueueOrder::Urgent } else { QueueOrder::FirstCome };
     let mount_ms = spec.robot_move.ms() + tape.load.mean_ms();
     let away_ms = tape.rewind.time(0.5).ms() + tape.unload.ms() + spec.robot_move.ms();
     let fixed = |ms: f64| {
@@ -105,11 +123,12 @@ fn of_station((spec, tape): (&TapeLibrarySpec, &Tape), view: View, station: &Dri
     };
     let arms = format!("arms{of}");
     let held = Demand {
-        fails: apart(spec, view).into_iter().collect(),
+        fails: apart(spec, view).into_iter().chain(by_priority(spec, view)).collect(),
         station: (!of.is_empty()).then(|| format!("drives{of}")),
         // The arm is waited for to bring the cartridge, and to put it away.
         holds: Some((arms.clone(), 2.0 * mounts)),
-        ..Demand::one(view.id(), queue(station.drives), held(station, mount_ms + away_ms)).times(*share, 1.0)
+        ..Demand::one(view.id(), queue(station.drives, order), held(station, mount_ms + away_ms))
+            .times(*share, 1.0)
     };
     // A drive puts its cartridge away after the answer, which is no part of the response.
     let after =
@@ -124,8 +143,12 @@ fn of_station((spec, tape): (&TapeLibrarySpec, &Tape), view: View, station: &Dri
             view.path()
         )],
         // Only the wait of the first of the two is part of the response, and the moves are part of the mount.
-        ..Demand::one(view.id(), queue(station.arms), Distribution::Fixed(spec.robot_move.ms()))
-            .times(2.0 * share * mounts, 2.0)
+        ..Demand::one(
+            view.id(),
+            queue(station.arms, QueueOrder::FirstCome),
+            Distribution::Fixed(spec.robot_move.ms()),
+        )
+        .times(2.0 * share * mounts, 2.0)
     };
     vec![held, after, moves, fixed(spec.robot_move.ms()).times(-1.0, 1.0)]
 }
@@ -160,6 +183,15 @@ fn apart(spec: &TapeLibrarySpec, view: View) -> Option<String> {
         ))
     };
     passed.or(batched).or_else(alone)
+}
+
+fn by_priority(spec: &TapeLibrarySpec, view: View) -> Option<String> {
+    (spec.queue.has_priorities() && spec.robot_move.0 > 0).then(|| {
+        format!(
+            "a drive waits for no arm: in `{}` it does, and waits by priority leave out for how long",
+            view.path()
+        )
+    })
 }
 
 fn evicted(spec: &TapeLibrarySpec, view: View) -> Option<String> {

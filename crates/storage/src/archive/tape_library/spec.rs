@@ -6,9 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use super::cells::Cells;
 use super::device::{Tape, TapeDriveNumbers};
+use super::failures::TapeFailures;
 use super::load::LoadTime;
 use super::locate::Locate;
+use super::maintenance::{RepackSpec, VerifySpec};
+use super::queue::DriveQueue;
 use super::recall::Recall;
+use super::shares::{DriveShare, ShareTable};
 use super::streaming::Streaming;
 use super::travel::Travel;
 use crate::core::component::Spec;
@@ -85,9 +89,18 @@ pub struct TapeLibrarySpec {
     /// Cleaning of drives. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cleaning: Option<Cleaning>,
+    /// Failures of drives, arms and cartridges by use, beside the `faults` of a scenario. Default: none.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub failures: TapeFailures,
     /// Order of recalls when a drive becomes free.
     #[serde(default)]
     pub recall: Recall,
+    /// Which of the requests that wait gets a drive, where none is for its mounted cartridge.
+    #[serde(default)]
+    pub queue: DriveQueue,
+    /// Shares of the drives by group of users: how many each may use at a time, and its priority or deadline. Default: none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shares: Vec<DriveShare>,
     /// Delay before an unmounted cartridge is requested, to collect further requests for it. One mount serves all of them; `recall` must
     /// not be `arrival`. Default: no delay.
     #[serde(default)]
@@ -101,6 +114,12 @@ pub struct TapeLibrarySpec {
     /// as long as recalls for it wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longest_wait: Option<Nanos>,
+    /// Repack: old cartridges are copied to new ones. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repack: Option<RepackSpec>,
+    /// Verification of cartridges. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verify: Option<VerifySpec>,
     /// Time of an elevator or pass-through port between two groups. With it, a cartridge whose own group has no free drive goes to the
     /// nearest group (in the order of the list) that has one; arms of both groups move it. Default: cartridges stay in their group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -159,6 +178,10 @@ const fn thousand() -> u32 {
     1000
 }
 
+fn is_none(failures: &TapeFailures) -> bool {
+    *failures == TapeFailures::default()
+}
+
 /// As many files as CTA asks for at once (`BulkRequestRecallMaxFiles`).
 const fn list() -> u32 {
     500
@@ -180,6 +203,10 @@ impl Spec for TapeLibrarySpec {
             ("locate", self.locate.as_ref().and_then(Locate::problem)),
             ("rewind", self.rewind.as_ref().and_then(Travel::problem)),
             ("cells", self.cells.as_ref().and_then(Cells::problem)),
+            ("failures", self.failures.problem()),
+            ("shares", DriveShare::problem(&self.shares)),
+            ("repack", self.repack.as_ref().and_then(|repack| repack.problem(self))),
+            ("verify", self.verify.as_ref().and_then(VerifySpec::problem)),
         ];
         if let Some(invalid) = fields.into_iter().find_map(|(field, invalid)| Some(invalid?.within(field))) {
             return at.invalid(invalid);
@@ -190,6 +217,17 @@ impl Spec for TapeLibrarySpec {
             if streaming.min_rate.get() <= 0.0 || streaming.min_rate.get() > most || streaming.buffer.0 == 0 {
                 return at.refuse("streaming", message, None);
             }
+        }
+        if self.queue == DriveQueue::Deadline && self.shares.iter().all(|share| share.within.is_none()) {
+            let message = "requests are served by deadline, and none has one";
+            return at.refuse("queue", message, Some("give a share `within`: `shares: [{within: 4 h}]`"));
+        }
+        if self.queue == DriveQueue::Aged(Nanos::ZERO) {
+            return at.refuse(
+                "queue",
+                "a wait of no time counts as a level of priority",
+                Some("give a time above 0 s"),
+            );
         }
         if self.accumulate > Nanos::ZERO && self.recall == Recall::Arrival {
             let message = "requests that accumulate for a cartridge are served by one mount only if they are served together";
@@ -212,8 +250,12 @@ impl Spec for TapeLibrarySpec {
             let help = "leave a drive that does both, reserve fewer, or set `pass_through`";
             return at.refuse("groups", problem, Some(help));
         }
-        let tapes = self.groups.iter().map(|group| Tape::of(self, group, at)).collect::<Option<_>>()?;
-        let plan = TapeLibraryPlan { spec: self.clone(), tapes };
+        let tapes: Vec<Tape> =
+            self.groups.iter().map(|group| Tape::of(self, group, at)).collect::<Option<_>>()?;
+        if let Some(invalid) = self.repack.as_ref().and_then(|repack| repack.lacks_drives(self, &tapes)) {
+            return at.invalid(invalid.within("repack"));
+        }
+        let plan = TapeLibraryPlan { spec: self.clone(), tapes, shares: ShareTable::of(&self.shares) };
         Some(plan)
     }
 }
@@ -225,6 +267,7 @@ pub struct TapeLibraryPlan {
     pub spec: TapeLibrarySpec,
     /// The drives and cartridges of each group.
     pub tapes: Vec<Tape>,
+    pub(super) shares: ShareTable,
 }
 
 impl TapeLibrarySpec {
