@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias, TypedDict
 
 from headrace.document import Engine, ScenarioSpec
 
-__all__ = ["Between", "Bottleneck", "BusiestResults", "BusiestStretch", "ClosedLoad", "Comparison", "ComponentResults", "End", "FormulaError", "IntervalResults", "LegResults", "Measured", "Method", "ObjectiveResults", "PhaseResults", "PhaseStreamResults", "PointResults", "PortionResults", "QuantileResults", "ResponseResults", "ResultsData", "SimulatedPoint", "SolutionData", "SolvedPoint", "StationLimit", "StepResults", "StreamPoint", "StreamResults", "StreamTheory", "StretchStream"]
+__all__ = ["Between", "Bottleneck", "BusiestResults", "BusiestStretch", "ClosedLoad", "Comparison", "ComponentResults", "DurabilityData", "End", "Estimate", "FormulaError", "IntervalResults", "LegResults", "LossCause", "LossTheory", "Measured", "Method", "ObjectiveResults", "PhaseResults", "PhaseStreamResults", "PointResults", "PortionResults", "QuantileResults", "Rebuild", "ResponseResults", "ResultsData", "SimulatedPoint", "SolutionData", "SolvedPoint", "StationLimit", "StepResults", "StreamPoint", "StreamResults", "StreamTheory", "StretchStream", "VolumeDurability"]
 
 class ResultsData(TypedDict):
     """Results of a run."""
@@ -73,6 +73,26 @@ class SolutionData(TypedDict):
     """Stations in the order in which they limit the system: the bottleneck, and where it would move next."""
     points: list[SolvedPoint]
     """The answer at several loads, the smallest first."""
+
+class DurabilityData(TypedDict):
+    """The chance of data loss."""
+
+    answer: str
+    """The answer in a few sentences."""
+    notes: list[str]
+    """What was left out or assumed, one a sentence."""
+    years: float
+    """The time that was asked for, in years."""
+    mean_years: Estimate
+    """Mean time to data loss of the whole system, in years."""
+    chance_in_a_year: Estimate
+    """Chance of data loss within a year."""
+    chance: Estimate
+    """Chance of data loss within the time that was asked for."""
+    lost_bytes_per_year: float
+    """Expected bytes lost in a year."""
+    volumes: list[VolumeDurability]
+    """Each array, pool, or drive by itself."""
 
 End: TypeAlias = "Literal['done'] | Literal['time_up'] | Literal['idle'] | Literal['time_stands_still'] | Literal['too_far'] | Literal['too_many_in_flight'] | Literal['too_many_parts'] | Literal['too_many_events'] | Literal['too_long'] | Literal['trace_lost'] | Literal['cancelled']"
 """Why a run ended."""
@@ -555,3 +575,79 @@ class SimulatedPoint(TypedDict):
     """Mean response time, in ms."""
     half_width_ms: float | None
     """Half-width of its 95 % interval, in ms. None where the run was too short for one."""
+
+class Estimate(TypedDict):
+    """An estimate with its 95 % interval."""
+
+    value: float
+    """The estimate."""
+    low: float
+    """Lower end of the interval."""
+    high: float
+    """Upper end of the interval."""
+
+class VolumeDurability(TypedDict):
+    """The chance of data loss of one volume."""
+
+    component: str
+    """Its path; that of its group where several are equal."""
+    count: int
+    """Number of equal ones; the other values are those of one."""
+    drives: int
+    """Number of drives with data."""
+    tolerates: int
+    """Number of drives that can be lost at once without loss of data."""
+    failures_per_year: float
+    """Failures in a year."""
+    mean_years: Estimate
+    """Mean time to data loss, in years."""
+    chance_in_a_year: Estimate
+    """Chance of data loss within a year."""
+    chance: Estimate
+    """Chance of data loss within the time that was asked for."""
+    lost_bytes_per_year: float
+    """Expected bytes lost in a year."""
+    degraded: float
+    """Share of the time in which something is not rebuilt."""
+    causes: list[LossCause]
+    """Causes of loss, with their shares."""
+    rebuilds: list[Rebuild]
+    """Rebuilds as simulated."""
+    theory: LossTheory | None
+    """A formula beside the estimate. `None` where no formula applies."""
+    cycles: int
+    """Number of cycles of failures and repairs that were simulated."""
+
+class LossCause(TypedDict):
+    """A cause of data loss."""
+
+    what: str
+    """What happens while no redundancy is left."""
+    share: float
+    """Its share of the losses."""
+
+class Rebuild(TypedDict):
+    """A rebuild, as simulated beside the load of the scenario."""
+
+    lost: str
+    """What was lost: drive, server or rack."""
+    at_once: int
+    """Number of them lost at once."""
+    wait_s: float
+    """Seconds from a failure until the rebuild begins, where a spare is free."""
+    rebuild: Estimate
+    """Time of the rebuild in seconds: the mean of the replications."""
+    replications: int
+    """Number of replications."""
+    simulated_s: float
+    """Seconds simulated of each, in the mean."""
+    simulated_share: float
+    """Share of the rebuild that was simulated, in the mean; below 1 the rest is extrapolated at the same rate."""
+
+class LossTheory(TypedDict):
+    """A formula for the mean time to data loss."""
+
+    formula: str
+    """The formula."""
+    mean_years: float
+    """Mean time to data loss by it, in years."""

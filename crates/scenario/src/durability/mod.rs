@@ -283,7 +283,7 @@ fn passable(
     let times = repairs
         .laws
         .first()
-        .map_or_else(Vec::new, |law| law.rebuilds.iter().map(|rebuild| rebuild.whole_s()).collect());
+        .map_or_else(Vec::new, |law| law.rebuilds.iter().map(|rebuild| rebuild.whole_s).collect());
     let replace_s = if volume.redundancy.spares.is_some() { rates.replace.secs() } else { 0.0 };
     let busy_s = if times.is_empty() { 0.0 } else { mean(&times) + repairs.wait_s + replace_s };
     let at_once = process.failures_per_s() * busy_s;
@@ -306,7 +306,7 @@ fn without_redundancy(process: &FailureProcess, volume: &Volume) -> LossRate {
 }
 
 /// The mean time to data loss by a Markov chain for each group, where only drives fail. Groups that share drives lose data together at
-/// times, so that it is then a lower bound.
+/// times, so that it is then a lower bound. None where spares are used up: a chain has no second failure that waits for a replacement.
 fn theory(
     volume: &Volume,
     process: &FailureProcess,
@@ -318,6 +318,9 @@ fn theory(
     let (width, groups) = (of.groups.first()?.len(), of.groups.len() as f64);
     let times = repairs.times_as_measured();
     let one_s = times.of_kind.first().map_or(1.0, |times| mean(times));
+    if of.spares.is_some_and(|spares| spares > 0) && replace_s > one_s {
+        return None;
+    }
     let wait_s = times.wait_s + if of.spares == Some(0) { replace_s } else { 0.0 };
     // A piece of a pool is rebuilt, in the mean, in the middle of the rebuild of its drive.
     let part = if of.in_step { 1.0 } else { 0.5 };
@@ -374,7 +377,7 @@ fn rebuild(law: &RepairLaw, wait_s: f64) -> Rebuild {
     let of = |value: &dyn Fn(&repairs::MeasuredRebuild) -> f64| -> Vec<f64> {
         law.rebuilds.iter().map(value).collect()
     };
-    let times = of(&|rebuild| rebuild.whole_s());
+    let times = of(&|rebuild| rebuild.whole_s);
     let interval = headrace_stats::Interval::by_replications(&times, true);
     let (value, half) = (mean(&times), interval.map_or(0.0, |interval| interval.half_width));
     Rebuild {

@@ -36,6 +36,8 @@ pub struct MeasuredRebuild {
     pub simulated_s: f64,
     /// Share of it that was done in this time.
     pub done: f64,
+    /// Time of the whole rebuild, in s: as it went on after its first progress, where it did not end.
+    pub whole_s: f64,
 }
 
 /// The rebuilds of one kind of loss.
@@ -60,9 +62,9 @@ pub struct Repairs {
 }
 
 impl MeasuredRebuild {
-    /// Time of the whole rebuild, in s.
-    pub fn whole_s(self) -> f64 {
-        self.simulated_s / self.done
+    /// A rebuild that ended.
+    pub fn ended(simulated_s: f64) -> Self {
+        Self { simulated_s, done: 1.0, whole_s: simulated_s }
     }
 
     pub fn is_whole(self) -> bool {
@@ -80,7 +82,7 @@ impl RepairLaw {
     /// mean alone.
     fn times(&self, pick: &mut impl FnMut(usize) -> usize) -> Vec<f64> {
         let many = self.rebuilds.len();
-        let times: Vec<f64> = (0..many).map(|_| self.rebuilds[pick(many)].whole_s()).collect();
+        let times: Vec<f64> = (0..many).map(|_| self.rebuilds[pick(many)].whole_s).collect();
         if self.is_extrapolated() && many > 0 { vec![mean(&times)] } else { times }
     }
 }
@@ -136,19 +138,33 @@ pub fn measure(job: &RebuildJob, progress: &Progress) -> Result<MeasuredRebuild,
         }
     }
     storage.rebuild_from(job.volume.node, job.from);
+    let mut seen: Vec<(f64, f64)> = Vec::new();
     for _ in 0..LOOKS {
         storage.advance(storage.now() + Nanos(job.stretch.0 / LOOKS)).map_err(failed)?;
-        if progress.is_cancelled() || read(&storage, job.volume.node).is_some_and(MeasuredRebuild::is_whole) {
+        let Some(now) = read(&storage, job.volume.node) else { continue };
+        if seen.last().is_none_or(|last| now.1 > last.1) {
+            seen.push(now);
+        }
+        if progress.is_cancelled() || now.1 >= 1.0 {
             break;
         }
     }
-    let nothing = || format!("nothing of `{name}` is rebuilt within {}", job.stretch);
-    read(&storage, job.volume.node).filter(|rebuild| rebuild.done > 0.0).ok_or_else(nothing)
+    paced(&seen).ok_or_else(|| format!("hardly anything of `{name}` is rebuilt within {}", job.stretch))
 }
 
-/// How far the rebuild of a volume is; `None` where nothing was rebuilt.
-fn read(storage: &Storage, volume: NodeId) -> Option<MeasuredRebuild> {
-    let (simulated_s, done) =
-        (storage.meter(volume, "rebuild_s")?, storage.meter(volume, "rebuild_progress")?);
-    Some(MeasuredRebuild { simulated_s, done })
+/// How far the rebuild of a volume is: seconds since its start, and the share that is done; `None` where it has not begun.
+fn read(storage: &Storage, volume: NodeId) -> Option<(f64, f64)> {
+    Some((storage.meter(volume, "rebuild_s")?, storage.meter(volume, "rebuild_progress")?))
+        .filter(|(_, done)| *done > 0.0)
+}
+
+/// A rebuild from when it was seen to have gone on. The first chunk says nothing of a rebuild that waits before the next; `None` where no
+/// second was seen.
+fn paced(seen: &[(f64, f64)]) -> Option<MeasuredRebuild> {
+    let (first, last) = (seen.first()?, seen.last()?);
+    if last.1 >= 1.0 {
+        return Some(MeasuredRebuild::ended(last.0));
+    }
+    let per_s = (last.1 - first.1) / (last.0 - first.0);
+    (per_s > 0.0).then_some(MeasuredRebuild { simulated_s: last.0, done: last.1, whole_s: 1.0 / per_s })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use headrace_storage::{Graph, Redundancy};
+use headrace_storage::{Graph, Redundancy, View};
 use headrace_work::NodeId;
 
 use crate::document::{Path, Problem};
@@ -63,6 +63,7 @@ fn below(graph: &Graph, id: NodeId, seen: &mut BTreeSet<NodeId>) -> Result<Vec<V
             all.extend(below(graph, *used, seen)?);
         }
         if all.is_empty() && view.capacity().0 > 0 {
+            known_to_be_a_drive(view)?;
             let redundancy = Redundancy::none(vec![0], view.capacity().0 as f64);
             all.push(Volume {
                 node: id,
@@ -94,6 +95,16 @@ fn below(graph: &Graph, id: NodeId, seen: &mut BTreeSet<NodeId>) -> Result<Vec<V
         }
         None => Ok(vec![Volume { node: id, name: view.path().to_owned(), count: 1, redundancy, drives }]),
     }
+}
+
+/// Refuses what holds data in a way of its own, such as a volume of a cloud or the disk pool of an archive.
+fn known_to_be_a_drive(view: View) -> Result<(), Problem> {
+    if view.features().is_drive {
+        return Ok(());
+    }
+    let message = format!("`{}` does not say which failures its data survives", view.path());
+    let problem = Problem::at(Path::of(&["system"]), message);
+    Err(problem.help("durability is that of data on disks, solid-state drives and stations, in arrays and pools or by themselves"))
 }
 
 /// The component that fails where another stands before it, such as a route.

@@ -105,12 +105,10 @@ pub fn chance(p: f64) -> String {
     }
 }
 
+/// Writes the interval, unless both ends are written as the estimate is.
 fn interval(of: Estimate) -> String {
-    if of.high <= of.low {
-        String::new()
-    } else {
-        format!(" (95 %: {} to {})", chance(of.low), chance(of.high))
-    }
+    let [low, value, high] = [of.low, of.value, of.high].map(chance);
+    if low == value && value == high { String::new() } else { format!(" (95 %: {low} to {high})") }
 }
 
 fn years(years: f64) -> String {

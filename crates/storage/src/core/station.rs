@@ -85,6 +85,7 @@ impl Theory for StationSpec {
             has_priorities,
             flushes_at_once: true,
             can_be_slow: true,
+            is_drive: true,
             ..Features::default()
         }
     }

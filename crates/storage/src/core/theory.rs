@@ -26,6 +26,8 @@ pub struct Features {
     pub sends_in_turn: bool,
     /// What is written back to it can wait, and takes no more time a write if the load grows: it is gathered, and written in order.
     pub gathers: bool,
+    /// It is a drive: its failure loses the data it holds.
+    pub is_drive: bool,
     /// True if it can change during a run without a fault: a disk that failed before is rebuilt.
     pub changes: bool,
     /// Maximum number of ports, where each array on it takes one for itself and one for each of its disks.
@@ -51,6 +53,7 @@ impl Default for Features {
             is_limit: false,
             sends_in_turn: false,
             gathers: false,
+            is_drive: false,
             changes: false,
             most_ports: None,
             sector: None,

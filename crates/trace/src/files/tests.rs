@@ -43,7 +43,10 @@ fn operations_come_as_written() {
 fn every_error_names_its_line() {
     let cases = [
         ("time_s,op,user,file,bytes\n", "line 1: no column `host`"),
-        ("1,copy,u,h,f,1,,\n", "line 2: `copy` is not `get`, `put`, `stage`, `delete` or `session`"),
+        (
+            "1,copy,u,h,f,1,,\n",
+            "line 2: `copy` is not `get`, `put`, `stage`, `delete`, `cancel` or `session`",
+        ),
         ("1,get,u,h,f,1,,\n0.5,get,u,h,f,1,,\n", "line 3: `time_s` runs backwards, from 1 to 0.5"),
         ("1,get,u,h,f,-1,,\n", "line 2: `-1` is not a valid number of `bytes`"),
         ("1,get,u,h,,1,,\n", "line 2: `file` is empty"),

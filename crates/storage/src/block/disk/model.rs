@@ -63,7 +63,14 @@ impl Theory for DiskPlan {
         // The times of a mechanism follow from where the platter is.
         let can_be_slow = self.spec.positioning != Positioning::Mechanical;
         let sector = Some(Bytes(SECTOR));
-        Features { addressed: self.is_addressed(), sector, can_be_slow, gathers: true, ..Features::default() }
+        Features {
+            addressed: self.is_addressed(),
+            sector,
+            can_be_slow,
+            gathers: true,
+            is_drive: true,
+            ..Features::default()
+        }
     }
 
     fn service(&self, view: View, op: Op, bytes: u64) -> Result<Distribution, String> {

@@ -58,7 +58,7 @@ impl SsdPlan {
 impl Theory for SsdPlan {
     fn features(&self) -> Features {
         let flushes_at_once = self.numbers.buffer.power_loss_protection;
-        Features { discards: true, flushes_at_once, can_be_slow: true, ..Features::default() }
+        Features { discards: true, flushes_at_once, can_be_slow: true, is_drive: true, ..Features::default() }
     }
 
     fn model(&self, view: View, load: &Load) -> Result<Model, String> {
