@@ -93,7 +93,8 @@ def test_the_resolved_scenario_runs_again_with_the_same_results(headrace: Run, t
 def test_the_schema_is_the_same_from_everywhere(headrace: Run) -> None:
     schema = json.loads(headrace("schema").stdout)
     assert schema["title"] == "ScenarioSpec"
-    assert set(schema["properties"]) == {"parts", "system", "workload", "faults", "objectives", "uncertain", "run"}
+    places = {"parts", "system", "workload", "faults", "objectives", "rates", "uncertain", "run"}
+    assert set(schema["properties"]) == places
     assert json.loads(headrace("schema", "--json").stdout) == schema
     assert package.schema() == schema
 

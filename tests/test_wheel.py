@@ -37,7 +37,7 @@ def test_the_wheel_runs_without_rust_and_without_the_checkout(tmp_path: Path) ->
     environment = tmp_path / "environment"
     subprocess.run([sys.executable, "-m", "venv", environment], check=True)
     programs = environment / "bin"
-    install = [
+    install: list[str | Path] = [
         Path(sys.executable).with_name("uv"),
         "pip",
         "install",

@@ -64,5 +64,5 @@ class Durability(InNotebook):
         return f"<Durability: {self.answer}>"
 
     def report(self, file: "str | Path | None" = None, *, title: str = "durability") -> Report:
-        """Return the report of the chance of data loss; with `file`, write it as one HTML page: whole, or not at all."""
+        """Return the report of the chance of data loss; with `file`, write it as one HTML page, whole or not at all."""
         return written(reports.report(self.data, title), file)

@@ -37,7 +37,8 @@ def durability(
     ] = "1 min",
     replications: Annotated[int, typer.Option(min=1, max=1000, metavar="R", help="Simulations of each rebuild.")] = 8,
     within: Annotated[
-        float, typer.Option(min=0.001, max=0.5, metavar="SHARE", help="Relative half-width, as far as cycles reduce it.")
+        float,
+        typer.Option(min=0.001, max=0.5, metavar="SHARE", help="Relative half-width, as far as cycles reduce it."),
     ] = 0.05,
     report: ReportFile = None,
     as_json: AsJson = False,

@@ -20,20 +20,34 @@ def report(found: "DurabilityData", title: str = "durability") -> Report:
 
 
 def _losses(found: "DurabilityData") -> Table:
-    rows = [
-        ("drives", lambda of: f"{of['drives']:,}"),
-        ("lost at once without loss of data", lambda of: f"{of['tolerates']:,}"),
-        ("failures in a year", lambda of: f"{of['failures_per_year']:.3g}"),
-        ("chance of data loss in a year", lambda of: probability(of["chance_in_a_year"]["value"])),
-        ("95 % interval", lambda of: _interval(of["chance_in_a_year"])),
-        (f"chance in {found['years']:g} years", lambda of: probability(of["chance"]["value"])),
-        ("mean time to data loss, years", lambda of: years(of["mean_years"]["value"])),
-        ("by formula, years", lambda of: years(of["theory"]["mean_years"]) if of["theory"] else "—"),
-        ("expected loss in a year", lambda of: amount(of["lost_bytes_per_year"])),
+    names = [
+        "drives",
+        "lost at once without loss of data",
+        "failures in a year",
+        "chance of data loss in a year",
+        "95 % interval",
+        f"chance in {found['years']:g} years",
+        "mean time to data loss, years",
+        "by formula, years",
+        "expected loss in a year",
     ]
     columns = ["", *(_name(volume) for volume in found["volumes"])]
-    cells = [[name, *(value(volume) for volume in found["volumes"])] for name, value in rows]
-    return Table(columns, cells, title="chance of data loss")
+    values = zip(*map(_chances, found["volumes"]), strict=True)
+    return Table(columns, [[name, *row] for name, row in zip(names, values, strict=True)], title="chance of data loss")
+
+
+def _chances(of: "VolumeDurability") -> list[str]:
+    return [
+        f"{of['drives']:,}",
+        f"{of['tolerates']:,}",
+        f"{of['failures_per_year']:.3g}",
+        probability(of["chance_in_a_year"]["value"]),
+        _interval(of["chance_in_a_year"]),
+        probability(of["chance"]["value"]),
+        years(of["mean_years"]["value"]),
+        years(of["theory"]["mean_years"]) if of["theory"] else "—",
+        amount(of["lost_bytes_per_year"]),
+    ]
 
 
 def _name(volume: "VolumeDurability") -> str:
@@ -85,5 +99,7 @@ def _rebuild(rebuild: "Rebuild") -> list[str]:
         span(time["value"]),
         f"{span(time['low'])} to {span(time['high'])}" if time["high"] > time["low"] else "—",
         f"{rebuild['replications']} × {span(rebuild['simulated_s'])}",
-        f"{rebuild['simulated_share']:.3g}" if rebuild["simulated_share"] < 0.01 else f"{rebuild['simulated_share']:.0%}",
+        f"{rebuild['simulated_share']:.3g}"
+        if rebuild["simulated_share"] < 0.01
+        else f"{rebuild['simulated_share']:.0%}",
     ]

@@ -429,7 +429,7 @@ impl<'c> Cycle<'c> {
         }
     }
 
-    /// Marks the units of a kind that hold so many pieces of a group that their failure would lose data.
+    /// Marks the units of a kind whose failure would lose data, since they hold several pieces of a group.
     fn mark_several(&mut self, kind: usize) {
         let (of, units) = (self.process.of, &self.process.kinds[kind]);
         for (unit, groups) in units.groups.iter().enumerate().filter(|(unit, _)| !self.down[kind][*unit]) {

@@ -96,7 +96,7 @@ fn ordinal(number: u32) -> String {
     }
 }
 
-/// Writes a probability: as a share, or as one in so many.
+/// Writes a probability: as a share, or as 1 in N.
 pub fn chance(p: f64) -> String {
     match p {
         0.0 => "0".to_owned(),

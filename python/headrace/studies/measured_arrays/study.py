@@ -27,7 +27,7 @@ SPREAD = "workload.fio.region.size"
 # Requests under each load while it fits, and while it judges few and many outstanding (three rounds of 4,096). With
 # fewer than 10,000, writes are judged while the caches of the drives fill.
 FITTING, JUDGING_FEW, JUDGING_MANY, SMALL = 10_000, 30_000, 15_000, 12_000
-# A small run judges one load in so many.
+# A small run judges every third load.
 FEWER = 3
 
 
