@@ -132,7 +132,7 @@ macro_rules! declare {
             }
         }
 
-        /// The plan of a room of any kind; copies of one part share it.
+        /// The plan of a component of any kind; copies of one part share it.
         #[derive(Clone, Debug)]
         pub enum AnyPlan {
             $($($(#[$doc])* $kind(std::sync::Arc<crate::$wing::$module::$plan>),)+)+

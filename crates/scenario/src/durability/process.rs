@@ -287,6 +287,10 @@ impl<'c> Cycle<'c> {
             (0..self.down.len()).map(|kind| self.healthy(kind) * self.process.kinds[kind].per_s).sum();
         let latent = self.latent();
         let (rate, span) = (failing + latent, self.next_repair());
+        if rate == 0.0 {
+            // All units are down.
+            return Step { span, at: span, p: 0.0, failing, latent };
+        }
         let p = -libm::expm1(-rate * span);
         let at = -libm::log1p(-p * draws.inner()) / rate;
         Step { span, at, p, failing, latent }
@@ -448,6 +452,9 @@ impl<'c> Cycle<'c> {
 
     /// Adds the probability that data is lost in this step; returns the probability of a failure that loses none, and that of a loss.
     fn count_loss(&self, step: &Step, weight: f64, tally: &mut CycleTally) -> (f64, f64) {
+        if step.p == 0.0 {
+            return (0.0, 0.0);
+        }
         let (mut losing, each) = (step.latent, step.p / (step.failing + step.latent));
         for ((loss, count), kind) in tally.losses.iter_mut().zip(&self.peril.counts).zip(&self.process.kinds)
         {
