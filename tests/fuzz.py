@@ -50,8 +50,7 @@ class Trial:
 
     def __init__(self, number: int, folder: Path) -> None:
         self.tried = Tried(number)
-        text = json.dumps(systems.system(number))
-        self.scenario = headrace.Scenario(text, str(folder / "fuzz.yaml")).with_(LIMITS)
+        self.whole = headrace.Scenario(json.dumps(systems.system(number)), str(folder / "fuzz.yaml"))
 
     def step(self, does: Any, may_take_s: float = WALL_TIME_S) -> Any:
         """Do a step; return what it gives, or the error by which it refuses the document."""
@@ -68,19 +67,25 @@ class Trial:
 
     def of(self) -> Tried:
         """Check, solve and run the document, twice, and judge what is said."""
-        refused = self.step(self.scenario.check)
+        scenario = self.step(lambda: self.whole.with_(LIMITS))
+        if isinstance(scenario, headrace.Scenario):
+            self.ask(scenario)
+        return self.tried
+
+    def ask(self, scenario: headrace.Scenario) -> None:
+        """Check, solve and run a document that has a place for limits."""
+        refused = self.step(scenario.check)
         # Formulas, and a simulation under the limits.
-        solved = self.step(lambda: self.scenario.solve().data, 2 * WALL_TIME_S)
-        results = self.step(lambda: self.scenario.run(threads=1))
+        solved = self.step(lambda: scenario.solve().data, 2 * WALL_TIME_S)
+        results = self.step(lambda: scenario.run(threads=1))
         if isinstance(results, Exception) != isinstance(refused, Exception):
             self.tried.wrong.append(f"check: {refused!s:.300}, run: {results!s:.300}")
         if isinstance(solved, dict):
             self.tried.wrong += [f"solve: {where} is {value}" for where, value in impossible(solved)]
         if isinstance(results, headrace.Results):
-            self.judge(results)
-        return self.tried
+            self.judge(scenario, results)
 
-    def judge(self, results: headrace.Results) -> None:
+    def judge(self, scenario: headrace.Scenario, results: headrace.Results) -> None:
         """Judge what a run says, in itself and beside a second run."""
         data: Any = results.data
         self.tried.ended, self.tried.kinds = data["ended"], {one["kind"] for one in data["components"]}
@@ -89,7 +94,7 @@ class Trial:
         with contextlib.redirect_stdout(io.StringIO()):
             self.step(lambda: terminal.show(results.report()))
         if data["ended"] != "too_long":
-            again = self.step(lambda: self.scenario.run(threads=2).data)
+            again = self.step(lambda: scenario.run(threads=2).data)
             if again != data and isinstance(again, dict) and again["ended"] != "too_long":
                 self.tried.wrong.append(f"not the same twice: {sorted(key for key in data if data[key] != again[key])}")
 

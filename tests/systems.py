@@ -232,6 +232,8 @@ class Systems:
             name = self.log(name)
         if self.chance(0.05):
             name = self.store(name)
+        if self.chance(0.1):
+            name = self.device_cache(name)
         return self.limiter(name) if self.chance(0.15) else name
 
     def log(self, target: str) -> str:
@@ -242,6 +244,21 @@ class Systems:
             block=lambda: self.one("512 B", "64 KiB"),
             window=self.time,
             most=lambda: self.one(1, 2, 100),
+        ))  # fmt: skip
+        self.fallible.append(name)
+        return name
+
+    def device_cache(self, target: str) -> str:
+        """Return a cache on a device before a component."""
+        name = self.add("k", {"type": "device_cache", "to": target, "on": self.device()} | self.maybe(
+            size=lambda: self.one("1 MiB", "16 MiB"),
+            block=lambda: self.one("4 KiB", "256 KiB"),
+            replacement=lambda: self.one("lru", "arc", "2q"),
+            writes=lambda: self.one("through", "back", "around"),
+            bypass=lambda: "128 KiB",
+            dirty=lambda: self.one("0 %", "50 %"),
+            write_back_depth=lambda: self.one(1, 64),
+            begins=lambda: self.one("full", {"hits": "70 %"}),
         ))  # fmt: skip
         self.fallible.append(name)
         return name

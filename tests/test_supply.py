@@ -50,7 +50,7 @@ def test_make_installs_nothing_without_a_hash() -> None:
         ["make", "--dry-run", "--always-make", ".venv/tools"], capture_output=True, text=True, check=True, cwd=ROOT
     ).stdout
     installs = told.replace("\\\n", "").count("pip install")
-    assert installs == told.count("--require-hashes") == 1
+    assert installs == told.count("--require-hashes") > 0
 
 
 @pytest.fixture(scope="module")

@@ -84,6 +84,8 @@ kinds::components! { $
             Ssd [Block] = ssd::{SsdSpec, SsdPlan, Ssd},
             /// A file system on a volume, with its page cache.
             FileSystem [Block] = file_system::{FileSystemSpec, FileSystemPlan, FileSystem},
+            /// A cache on a fast device before a slower one.
+            DeviceCache [Block] = device_cache::{DeviceCacheSpec, DeviceCachePlan, DeviceCache},
             /// An array controller: processors, a bus, and memory for caches.
             Controller [Block] = controller::{ControllerSpec, ControllerSpec, Controller},
             /// Several devices that act as one.

@@ -52,6 +52,10 @@ const BLOCKS: &[(&str, &str)] = &[
         "d",
     ),
     (
+        "d: {type: station, servers: 1000, service: 1 ns, capacity: 900 TB}\n  c: {type: station, servers: 1000, service: 1 ns, capacity: 1 TB}\n  t: {type: device_cache, to: d, on: c, block: 4 KiB, writes: back, dirty: 0 %}",
+        "c",
+    ),
+    (
         "d: {type: station, servers: 1000, service: 1 ns, capacity: 900 TB}\n  l: {type: limiter, to: d, bytes: {rate: 1 B/s, burst: 0 B}}\n  t: {type: limiter, to: l, device: aws-gp2-100gib, excess: refuse}",
         "l",
     ),

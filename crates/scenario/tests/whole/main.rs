@@ -3,6 +3,7 @@
 mod acquisition;
 mod archive;
 mod checks;
+mod device_cache;
 mod drives;
 mod durability;
 mod embedded;
