@@ -58,8 +58,10 @@ fn below(graph: &Graph, id: NodeId, seen: &mut BTreeSet<NodeId>) -> Result<Vec<V
     let view = graph.view(id);
     let found = view.redundancy().map_err(|message| Problem::at(Path::of(&["system"]), message))?;
     let Some(redundancy) = found else {
+        let uses = &graph.nodes[id.index()].uses;
+        let holders = view.features().stands_before.map_or(&uses[..], |at| &uses[at..=at]);
         let mut all = Vec::new();
-        for used in &graph.nodes[id.index()].uses {
+        for used in holders {
             all.extend(below(graph, *used, seen)?);
         }
         if all.is_empty() && view.capacity().0 > 0 {

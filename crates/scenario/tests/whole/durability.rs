@@ -270,6 +270,31 @@ rates: {drive: 2 %/year}
     is_near(found.mean_years.value, found.volumes[0].mean_years.value / 2.0, 1e-9);
 }
 
+/// What a write-back cache holds alone is lost with it; behind a write-through cache nothing is.
+#[test]
+fn a_cache_is_a_drive_only_if_it_writes_back() {
+    let of = |writes: &str| {
+        found(&format!(
+            "
+parts: {{d: {{type: station, service: 1 ms, capacity: 32 MiB}}}}
+system:
+  pair: {{type: array, level: raid1, of: d, disks: 2, spares: 1}}
+  flash: {{type: station, service: 100 us, capacity: 8 MiB}}
+  v: {{type: device_cache, to: pair, on: flash, writes: {writes}}}
+workload: {{u: {{to: v, arrivals: {{poisson: 20 /s}}, size: 4 KiB}}}}
+rates: {{drive: 2 %/year}}
+"
+        ))
+    };
+    let components = |found: &Durability| -> Vec<String> {
+        found.volumes.iter().map(|volume| volume.component.clone()).collect()
+    };
+    assert_eq!(components(&of("through")), ["pair"]);
+    let back = of("back");
+    assert_eq!(components(&back), ["pair", "flash"]);
+    is_near(back.mean_years.value, 50.0, 1e-3);
+}
+
 /// The faults of a scenario are left out, and a note says so; runs ignore rates.
 #[test]
 fn faults_are_left_out_and_runs_ignore_rates() {

@@ -14,7 +14,8 @@ const MOST_SECTORS: u64 = 64;
 /// Smallest sector of which the state is kept.
 const LEAST_SECTOR: u64 = 512;
 
-/// Blocks on the cache device. Clean ones give way, as a replacement policy chooses; dirty ones stay until they are written back.
+/// Blocks on the cache device. Clean ones give way, as a replacement policy chooses, which knows no others; dirty ones stay until they are
+/// written back, and count as used then.
 pub struct CachedBlocks {
     /// Bytes of a block, a power of two, and of a sector.
     block: u64,
@@ -184,7 +185,9 @@ impl CachedBlocks {
         if dirty {
             self.dirty_sectors += u64::from((mask & !block.dirty).count_ones());
             block.dirty |= mask;
-            self.dirty.insert(number);
+            if self.dirty.insert(number) {
+                self.order.remove((0, number));
+            }
         }
     }
 
@@ -199,7 +202,7 @@ impl CachedBlocks {
             let is_clean = block.dirty == 0;
             self.dirty_sectors -= u64::from(cleaned.count_ones());
             if is_clean {
-                self.dirty.remove(&number);
+                self.is_clean(number);
             }
         }
     }
@@ -249,12 +252,20 @@ impl CachedBlocks {
         let many = u64::from((block.dirty >> first).trailing_ones());
         block.dirty &= !bits(first, many);
         block.pins += 1;
-        if block.dirty == 0 {
-            self.dirty.remove(&number);
-        }
+        let is_clean = block.dirty == 0;
         self.dirty_sectors -= many;
+        if is_clean {
+            self.is_clean(number);
+        }
         let address = number * self.block + first * self.sector;
         Some(Block { op: headrace_work::Op::Write, address, bytes: many * self.sector })
+    }
+
+    /// Notes that a block has no dirty sectors.
+    fn is_clean(&mut self, number: u64) {
+        if self.dirty.remove(&number) {
+            self.order.insert((0, number));
+        }
     }
 
     /// Number of blocks with dirty sectors.
@@ -278,8 +289,11 @@ impl CachedBlocks {
             let valid = bits(0, self.block / self.sector);
             self.hold(number, CachedBlock { slot, valid, dirty: 0, pins: 0 });
         }
-        self.order.touch((0, number));
-        self.held.get_mut(&number)
+        let block = self.held.get_mut(&number)?;
+        if block.dirty == 0 {
+            self.order.touch((0, number));
+        }
+        Some(block)
     }
 
     fn hold(&mut self, number: u64, block: CachedBlock) {
@@ -303,7 +317,7 @@ impl CachedBlocks {
             return Some(slot);
         }
         let held = &self.held;
-        let may_go = |(_, number)| held.get(&number).is_some_and(|block| block.dirty == 0 && block.pins == 0);
+        let may_go = |(_, number)| held.get(&number).is_some_and(|block| block.pins == 0);
         let (_, number) = self.order.evict(Some((0, incoming)), may_go)?;
         self.held.remove(&number).map(|block| block.slot)
     }

@@ -167,7 +167,9 @@ impl DeviceCachePlan {
 
 impl Theory for DeviceCachePlan {
     fn features(&self) -> Features {
-        Features { stands_before: Some(super::TARGET), ..Features::default() }
+        // What is dirty is on the cache alone.
+        let is_copy = self.spec.writes != CachedWrites::Back;
+        Features { stands_before: is_copy.then_some(super::TARGET), ..Features::default() }
     }
 
     fn note(&self, view: View, _: &Load) -> Option<String> {
