@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from headrace.quantities import amount, counted, span
-from headrace.report import Bar, Bars, Block, Report, Table, noted
+from headrace.report import Block, Report, Table, noted
 
 if TYPE_CHECKING:
     from headrace.result_types import DurabilityData, Estimate, Rebuild, VolumeDurability
@@ -80,13 +80,13 @@ def _interval(of: "Estimate") -> str:
     return "—" if of["high"] <= of["low"] else f"{probability(of['low'])} to {probability(of['high'])}"
 
 
-def _causes(volume: "VolumeDurability") -> Bars:
-    bars = [Bar((cause["what"],), cause["share"], f"{cause['share']:.1%}", "other") for cause in volume["causes"]]
-    return Bars(bars, title=f"what loses data of {volume['component']}")
+def _causes(volume: "VolumeDurability") -> Table:
+    rows = [[cause["what"], f"{cause['share']:.1%}"] for cause in volume["causes"]]
+    return Table(["what loses data", "share of losses"], rows, title=f"losses of {volume['component']}")
 
 
 def _rebuilds(volume: "VolumeDurability") -> Table:
-    columns = ["lost", "waits", "rebuild", "95 %", "simulated", "of it"]
+    columns = ["lost", "waits", "rebuild", "95 %", "simulated", "part of it"]
     rows = [_rebuild(rebuild) for rebuild in volume["rebuilds"]]
     return Table(columns, rows, title=f"rebuilds of {volume['component']}", words=("lost",))
 
@@ -99,7 +99,5 @@ def _rebuild(rebuild: "Rebuild") -> list[str]:
         span(time["value"]),
         f"{span(time['low'])} to {span(time['high'])}" if time["high"] > time["low"] else "—",
         f"{rebuild['replications']} × {span(rebuild['simulated_s'])}",
-        f"{rebuild['simulated_share']:.3g}"
-        if rebuild["simulated_share"] < 0.01
-        else f"{rebuild['simulated_share']:.0%}",
+        f"{100 * rebuild['simulated_share']:.2g}%",
     ]
