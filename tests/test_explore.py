@@ -401,7 +401,7 @@ def test_errors_are_shown_and_corrected(stripe: Path, page: Any) -> None:
     stripe.write_text(STRIPE.replace("disks: 4", "diks: 4"))
     with exploring(stripe) as (address, _):
         page.goto(address)
-        page.get_by_text("did you mean `disks`").wait_for()
+        page.get_by_text("did you mean disks").wait_for()
         stripe.write_text(STRIPE)
         wait(page, "mean")
         page.get_by_label("disks, as text").fill("many")
