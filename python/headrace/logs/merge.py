@@ -88,7 +88,7 @@ def _of_a_day(jobs: pl.DataFrame, lines: pl.DataFrame, rules: Counter[str]) -> p
         "failures with a successful retry: kept": again,
         "failures without one: dropped": failed.height - again,
         "LEN failures: dropped": len(length),
-        "times that cannot be (completion before the request): total time left empty": records.filter(invalid).height,
+        "impossible times (completion before the request): total time left empty": records.filter(invalid).height,
         "size 0: taken as 1 byte": records.filter(pl.col("bytes") == 0).height,
     })  # fmt: skip
     return records.with_columns(
@@ -104,7 +104,7 @@ def _counts(ended: pl.DataFrame, begun: pl.DataFrame) -> Counter[str]:
     return Counter({
         "jobs in COND": ended.height,
         "jobs other than put and get: dropped": ended.filter(pl.col("outcome") == "other").height,
-        "jobs whose persona is not unique that day: told apart by their times": int(personas.is_duplicated().sum()),
+        "jobs whose persona is not unique that day: distinguished by their times": int(personas.is_duplicated().sum()),
         "jobs without a line in STAT: dropped": 0,
         "lines of STAT without a job: dropped": 0,
         "failures with a successful retry: kept": 0,
