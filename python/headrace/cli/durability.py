@@ -27,7 +27,8 @@ from headrace.reports import durability as reports
 def durability(
     file: File,
     years: Annotated[
-        float, typer.Option(min=0.001, max=1000, metavar="YEARS", help="Also print the chance of data loss within this time.")
+        float,
+        typer.Option(min=0.001, max=1000, metavar="YEARS", help="Also print the chance of data loss within this time."),
     ] = 5.0,
     stretch: Annotated[
         str,

@@ -104,7 +104,7 @@ def _counts(ended: pl.DataFrame, begun: pl.DataFrame) -> Counter[str]:
     return Counter({
         "jobs in COND": ended.height,
         "jobs other than put and get: dropped": ended.filter(pl.col("outcome") == "other").height,
-        "jobs whose persona is not unique that day: distinguished by their times": int(personas.is_duplicated().sum()),
+        "jobs whose persona is not unique that day: told apart by their times": int(personas.is_duplicated().sum()),
         "jobs without a line in STAT: dropped": 0,
         "lines of STAT without a job: dropped": 0,
         "failures with a successful retry: kept": 0,
