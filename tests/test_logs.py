@@ -130,7 +130,7 @@ def test_cond_and_stat_are_merged_by_the_papers_rules_each_with_its_count(tmp_pa
         "failures with a successful retry: kept": 1,
         "failures without one: dropped": 1,
         "LEN failures: dropped": 1,
-        "times that cannot be (completion before the request): total time left empty": 1,
+        "impossible times (completion before the request): total time left empty": 1,
         "size 0: taken as 1 byte": 1,
         "puts: a new file each": 4,
         "staged gets: a new file each, on tape": 1,

@@ -105,9 +105,9 @@ class ObjectiveResults(TypedDict):
     objective: str
     """The objective in words: `99 % within 10 min`."""
     of: str
-    """The same in full: `users`, or `users.reads`."""
+    """Full name of the stream or operation: `users`, or `users.reads`."""
     asked: float
-    """Share of requests that is to be in time."""
+    """Share of requests that must be in time."""
     within_ms: float
     """The time."""
     share: float
@@ -159,7 +159,7 @@ StreamResults = TypedDict(
         "operations": "dict[str, ResponseResults]",
         # CDF of response times at 500 equally spaced shares, at fewer where there were fewer responses.
         "cdf": "list[list[float | float]]",
-        # For training in steps: how well its accelerators are fed; null for other streams.
+        # For training in steps: utilisation and stalls of its accelerators; null for other streams.
         "steps": "StepResults | None",
         # For a replayed trace with response times: measured values, and errors of the simulation.
         "measured": "Measured | None",
@@ -176,7 +176,7 @@ class LegResults(TypedDict):
     service_ms: float
     """Mean service time."""
     blocked_ms: float
-    """Mean time after service in which the next component had no room."""
+    """Mean time after service in which the next component had no space."""
 
 class ResponseResults(TypedDict):
     """Response times."""
@@ -231,11 +231,11 @@ class StepResults(TypedDict):
     au: float | None
     """Accelerator utilisation (AU): computing time ÷ (computing time + stalls); null if there was no such step."""
     samples_per_s: float
-    """Samples that all accelerators computed on, with all steps and checkpoints."""
+    """Samples processed by all accelerators per second, over all steps and checkpoints."""
     stall_ms: float | None
-    """Mean time of a step for which an accelerator waited, for its batch and at the barrier."""
+    """Mean time per step that an accelerator waited for its batch and at the barrier."""
     start_ms: float | None
-    """The same of the steps before which nothing is prefetched."""
+    """Mean stall of the steps for which nothing is prefetched."""
     checkpoints: int
     """Checkpoints written."""
     checkpoint_ms: float | None
@@ -299,9 +299,9 @@ class ComponentResults(TypedDict):
     stalled: float | None
     """Share of time in which its servers were held by requests that waited for another component: a drive for its channel. Not part of `utilisation`; null if none waited."""
     busiest: BusiestResults | None
-    """For a front and a tape library: those of its servers that are busiest and cannot be replaced by its others, if they are busier than all together."""
+    """For a front and a tape library: its busiest group of servers that others cannot replace, if that group is busier than all servers together."""
     portions: list[PortionResults]
-    """All such servers, busier than the whole or not: of a limit those that it leaves one user or host, the one that uses most of them; empty for other components."""
+    """All such groups of servers. For a limit per user or host: that of the user or host closest to it. Empty for other components."""
     unavailable: float | None
     """Mean number of servers that had failed and were not in use, such as drives of a library; `utilisation` is that of the others. Null if none failed."""
     utilisation_by_cause: dict[str, float]
@@ -319,7 +319,7 @@ class ComponentResults(TypedDict):
     service_ms: float
     """Mean time for which a request held the server. A drive that starts the next command while data of the previous one goes to the host is held for less than the service time in `path`."""
     undestaged: float | None
-    """Share of the data written to its cache that the cache had not written on in the kept part of the run; null if nothing was written to a cache. Above 0.1, the components behind it are less busy than in steady state, and `bottleneck.saturates_at` is null."""
+    """Share of the data written to its cache, after the warm-up, that the cache has not yet passed on; null if nothing was written to a cache. Above 0.1, the components behind it are less busy than in steady state, and `bottleneck.saturates_at` is null."""
     state: str | None
     """State at the end of the first replication: `failed`, `degraded`, `unavailable` (more disks are out of use than the level tolerates), `rebuilding`, `lost data`; null if it works normally."""
     meters: dict[str, float | None]
@@ -341,7 +341,7 @@ class PortionResults(TypedDict):
     servers: int
     """Number of servers."""
     utilisation: float
-    """Share of time in which they were busy, as far as they worked."""
+    """Share of time in which they were busy, excluding failed servers."""
     queue: float | None
     """Mean number of requests waiting for them; null if that is not known separately."""
     unavailable: float | None
@@ -355,17 +355,17 @@ class Bottleneck(TypedDict):
     group: str
     """Group."""
     what: str | None
-    """Which of its servers limit it (as `components[].busiest.what`); `queue depth` if it is the places that requests hold while other components serve them; null if all of them do."""
+    """The servers that limit it (as `components[].busiest.what`); `queue depth` if the limit is the number of slots that requests hold while other components serve them; null if all servers do."""
     utilisation: float
     """Utilisation of these, for all causes."""
     saturated: bool
     """True if its utilisation was at least 99.5 %."""
     saturates_at: float | None
-    """Headroom: the multiple of this load at which it saturates. If it was never idle, the share of the load that was completed. Null if a closed stream reaches it, because its load depends on response times, if requests come faster than they are answered though no component is always busy, or if the run ended with requests that wait for ever."""
+    """Headroom: the multiple of this load at which it saturates. If it was never idle, the share of the load that was completed. Null if a closed stream reaches it, because its load depends on response times, if requests arrive faster than they complete although no component is always busy, or if the run ended with requests that wait forever."""
     at_least: bool
-    """True if headroom is at least `saturates_at`. Where its utilisation is not proportional to the load, a component tells no more of which a run used less than a tenth; nor does a disk that mostly writes back, since it does so early, and less a write under more load."""
+    """True if headroom is at least `saturates_at`, and not known better: for a component whose utilisation is below a tenth and not proportional to the load, and for a disk that mostly writes back, which needs less work per write under more load."""
     closed: ClosedLoad | None
-    """If all streams that reach it wait for answers (`closed`, or a trace replayed by think time): what more requests in flight would bring."""
+    """Gain from more requests in flight, if all streams that reach it wait for responses (`closed`, or a trace replayed by think time); otherwise null."""
     streams: list[str]
     """Streams that reach it; `saturates_at` assumes that all of them grow in proportion."""
     estimate: bool
@@ -379,9 +379,9 @@ class ClosedLoad(TypedDict):
     """Clients that wait for answers before they go on, and the component that limits them."""
 
     clients: int
-    """Requests that they have in flight at most."""
+    """Maximum number of requests that they have in flight."""
     at_most: float | None
-    """The most that more in flight could raise throughput: until the component is always busy; `null` while a cache is filling, and for events, which are sent in turn."""
+    """Maximum factor by which more requests in flight can raise throughput, when the component is always busy; `null` while a cache is filling, and for events, which are sent in turn."""
 
 class BusiestStretch(TypedDict):
     """The segment of the first replication in which a component is busiest."""
@@ -481,7 +481,7 @@ class PointResults(TypedDict):
     p99_ms: list[float]
     """P99 of the response time, by stream; 0 where none completed."""
     in_time: list[float | None]
-    """Share of requests in time, by objective; null where no request was answered that it is about."""
+    """Share of requests in time, by objective; null if none of its requests completed."""
     utilisation: list[float]
     """Utilisation, by component."""
     fill: dict[str, float]

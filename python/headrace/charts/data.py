@@ -49,6 +49,9 @@ class Spot:
     half: float = 0.0
 
 
+OVERLOADED = "overloaded"
+
+
 @dataclass(frozen=True)
 class Place:
     """A point of an experiment: its values by place, and a metric there, or why there is none."""

@@ -6,7 +6,7 @@ from typing import Any
 import altair
 from altair.typing import ChartType
 
-from headrace.charts.data import Place
+from headrace.charts.data import OVERLOADED, Place
 from headrace.charts.style import FAINT, IN_BINARY, INK, SERIES, Drawing, colours, shapes, styled, whole
 from headrace.experiment.design import short
 from headrace.experiment.formula import quantity
@@ -62,9 +62,12 @@ def _row(point: Place, places: list[str]) -> Row:
 
 
 def _failed(point: Place, places: list[str]) -> Row:
-    """Return the cell of a point that failed: the word, and why where the pointer rests on it."""
+    """Return the cell of a point that failed or is overloaded: the word, and why under the pointer."""
     values = {f"place{at}": str(point.values.get(place, "")) for at, place in enumerate(places)}
-    return values | {"why": f"{point.said}: {point.failed}", "label": "failed"}
+    return values | {
+        "why": f"{point.said}: {point.failed}",
+        "label": OVERLOADED if point.failed == OVERLOADED else "failed",
+    }
 
 
 def _number(value: object) -> float | None:

@@ -27,7 +27,8 @@ from headrace.reports import durability as reports
 def durability(
     file: File,
     years: Annotated[
-        float, typer.Option(min=0.001, max=1000, metavar="YEARS", help="Time whose chance of data loss is printed too.")
+        float,
+        typer.Option(min=0.001, max=1000, metavar="YEARS", help="Also print the chance of data loss within this time."),
     ] = 5.0,
     stretch: Annotated[
         str,
@@ -38,7 +39,7 @@ def durability(
     replications: Annotated[int, typer.Option(min=1, max=1000, metavar="R", help="Simulations of each rebuild.")] = 8,
     within: Annotated[
         float,
-        typer.Option(min=0.001, max=0.5, metavar="SHARE", help="Relative half-width, as far as cycles reduce it."),
+        typer.Option(min=0.001, max=0.5, metavar="SHARE", help="Target for the relative half-width of the interval."),
     ] = 0.05,
     report: ReportFile = None,
     as_json: AsJson = False,

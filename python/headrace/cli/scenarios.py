@@ -70,7 +70,7 @@ def run(
     ] = None,
     report: ReportFile = None,
 ) -> None:
-    """Simulate the system in FILE and print response times, utilisation and the bottleneck, with theory beside them.
+    """Simulate the system in FILE and print response times, utilisation, the bottleneck, and theory for comparison.
 
     Exits with 4 if an objective of the scenario is missed, or the run does not decide it.
     """

@@ -56,7 +56,7 @@ def solve(
 ) -> None:
     """Solve FILE as a network of queues: throughput, response and utilisation against load, without simulating.
 
-    Each component says what work a request brings it. The answer says what limits the system, where the bottleneck
+    Each component states the service demand of a request. The answer says what limits the system, where the bottleneck
     moves next, and which assumptions of the formulas fail.
     """
     between, interrupted = _range(load), False

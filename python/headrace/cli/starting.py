@@ -29,7 +29,7 @@ def init(
         str, typer.Option("--system", metavar="NAME", help=f"System to start from: {', '.join(NAMES)}.")
     ] = "array",
 ) -> None:
-    """Write a commented scenario to start from, and its JSON Schema beside it for completion in editors."""
+    """Write a commented scenario to start from, and its JSON Schema for completion in editors."""
     if start not in NAMES:
         raise typer.BadParameter(f"there is no `{start}`; there are {', '.join(NAMES)}", param_hint="--system")
     if file.exists():

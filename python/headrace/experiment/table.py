@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headrace._core import have_settled, is_filling, of_few
-from headrace.charts.data import Place
+from headrace.charts.data import OVERLOADED, Place
 from headrace.errors import refusal
 from headrace.experiment import stored
 from headrace.experiment.columns import is_time, metric_title, numbers, scale_of
@@ -178,10 +178,14 @@ class Table(InNotebook):
         worst = max(shares, key=shares.__getitem__, default="")
         return worst.removesuffix(".undestaged") if worst and is_filling(shares[worst]) else None
 
+    def is_overloaded(self, point: Point) -> bool:
+        """Return true if a component was never idle at a point: its response times grow with run length."""
+        return any(record["saturated"] for record in self.of(point))
+
     def is_trusted(self, point: Point) -> bool:
         """Return true if the intervals of a point can be trusted."""
         records = [record for record in self.of(point) if record["ok"]]
-        if not records or any(record["saturated"] for record in records):
+        if not records or self.is_overloaded(point):
             return False
         return self._have_settled(records) if len(records) > 1 else records[0]["trusted"]
 
@@ -219,13 +223,15 @@ class Table(InNotebook):
         return sum(0 < len(self.of(point)) < self._counts[point.key] for point in self.experiment.points)
 
     def best(self, metric: str, *, most: bool = False) -> tuple[Point, float, float | None] | None:
-        """Return the point at which a metric is least, or most, with its interval."""
+        """Return the point at which a metric is lowest, or highest, with its interval; skip overloaded points."""
         found = [
-            (point, *mean)
-            for point in self.experiment.points
-            if self.reason(point) is None and (mean := self.mean(point, metric)) is not None
+            (point, *mean) for point in self.experiment.points if (mean := self._steady(point, metric)) is not None
         ]
         return (max if most else min)(found, key=lambda one: one[1]) if found else None
+
+    def _steady(self, point: Point, metric: str) -> tuple[float, float | None] | None:
+        """Return the mean of a metric and its interval, or none where the point failed or is overloaded."""
+        return None if self.reason(point) or self.is_overloaded(point) else self.mean(point, metric)
 
     @property
     def answer(self) -> str:
@@ -235,6 +241,8 @@ class Table(InNotebook):
         failed, asked = self.failed, len(self.experiment.points)
         if failed:
             said.append(f"{len(failed)} of {asked} points failed.")
+        if overloaded := sum(map(self.is_overloaded, self.experiment.points)):
+            said.append(f"{overloaded} of {asked} points {'is' if overloaded == 1 else 'are'} overloaded.")
         if missing := self._missing():
             said.append(f"{missing} of {asked} points were not run.")
         if short := self._short():
@@ -268,18 +276,20 @@ class Table(InNotebook):
         return f"{name} is {best}{'; '.join(chosen[:MOST_LOADS])}{more}.{untested}"
 
     def _value_at(self, load: str, points: list[Point], metric: str) -> str:
-        value = None if self.reason(points[0]) else self.mean(points[0], metric)
-        return f"{_value(metric, *value)} at {load}" if value else f"unknown at {load}, which failed"
+        value = self._steady(points[0], metric)
+        why = "is overloaded" if self.is_overloaded(points[0]) else "failed"
+        return f"{_value(metric, *value)} at {load}" if value else f"unknown at {load}, which {why}"
 
     def _best_at(self, load: str, points: list[Point], metric: str) -> str:
         most = more_is_better(metric)
         found = sorted(
             (mean[0] * (-1 if most else 1), at)
             for at, point in enumerate(points)
-            if self.reason(point) is None and (mean := self.mean(point, metric)) is not None
+            if (mean := self._steady(point, metric)) is not None
         )
         if not found:
-            return f"at {load} with no design: all failed"
+            why = "are overloaded" if any(map(self.is_overloaded, points)) else "failed"
+            return f"at {load} with no design: all {why}"
         best = points[found[0][1]]
         equal = [
             points[at] for _, at in found[1:] if self._differ(best, points[at], metric, among=len(points)) is False
@@ -296,7 +306,8 @@ class Table(InNotebook):
     def _span(self, metric: str) -> str:
         least, most = self.best(metric), self.best(metric, most=True)
         if least is None or most is None:
-            return f"{in_words(metric)} was not found."
+            overloaded = self.experiment.points and all(map(self.is_overloaded, self.experiment.points))
+            return f"{in_words(metric)} {'grows with run length' if overloaded else 'was not found'}."
         if least[0] == most[0]:
             return f"{in_words(metric)} is {_value(metric, *least[1:])}."
         said = f"{in_words(metric)} is lowest at {least[0]} ({_value(metric, *least[1:])}), "
@@ -352,10 +363,10 @@ class Table(InNotebook):
                 point.values,
                 str(point),
                 None if mean is None else (mean[0] * scale, mean[1] and mean[1] * scale),
-                self.reason(point),
+                self.reason(point) or (OVERLOADED if self.is_overloaded(point) else None),
             )
             for point in self.experiment.points
-            for mean in [self.mean(point, metric)]
+            for mean in [self._steady(point, metric)]
         ]
         return experiment.draw(points, places, self.title_of(metric))
 
@@ -408,7 +419,7 @@ class Table(InNotebook):
         failed = [f"{point} failed: {reason}." for point, reason in self.failed]
         said = failed[:MOST_REASONS]
         said += [f"{len(failed) - MOST_REASONS} more failed."] if len(failed) > MOST_REASONS else []
-        full = [point for point in points if any(record["saturated"] for record in self.of(point))]
+        full = [point for point in points if self.is_overloaded(point)]
         vague = [point for point in ran if self.of(point) and point not in full and not self.is_trusted(point)]
         untrusted, short = (
             [point for point in vague if (len(self.of(point)) > 1) == several] for several in (False, True)
@@ -456,7 +467,7 @@ class Table(InNotebook):
         places = list(self.experiment.places)
         rows: list[list[Cell]] = [[*self._cells(point, places, metrics)] for point in self.experiment.points]
         columns = [*(short(place, places) for place in places), "runs", *map(self.title_of, metrics), ""]
-        if not self.failed:
+        if not any(row[-1] for row in rows):
             columns, rows = columns[:-1], [row[:-1] for row in rows]
         for row, point in zip(rows, self.experiment.points, strict=True):
             if folder and self.reason(point) is None:
@@ -468,7 +479,7 @@ class Table(InNotebook):
             *(str(point.values.get(place, "")) for place in places),
             str(sum(record["ok"] for record in self.of(point))),
             *(self._cell(point, metric) for metric in metrics),
-            "failed" if self.reason(point) else "",
+            "failed" if self.reason(point) else OVERLOADED if self.is_overloaded(point) else "",
         ]
 
     def _cell(self, point: Point, metric: str) -> str:
@@ -484,8 +495,11 @@ class Table(InNotebook):
 
     def unit_of(self, metric: str) -> Unit:
         """Return the unit of a metric's values in tables and on axes; that of other metrics than times has no use."""
-        every = (self.mean(point, metric) for point in self.experiment.points) if is_time(metric) else ()
-        return unit(mean[0] for mean in every if mean)
+        if not is_time(metric):
+            return unit([])
+        points = self.experiment.points
+        steady = [mean[0] for point in points if (mean := self._steady(point, metric))]
+        return unit(steady or [mean[0] for point in points if (mean := self.mean(point, metric))])
 
 
 def _value(metric: str, middle: float, half: float | None) -> str:

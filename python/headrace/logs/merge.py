@@ -88,7 +88,7 @@ def _of_a_day(jobs: pl.DataFrame, lines: pl.DataFrame, rules: Counter[str]) -> p
         "failures with a successful retry: kept": again,
         "failures without one: dropped": failed.height - again,
         "LEN failures: dropped": len(length),
-        "times that cannot be (completion before the request): total time left empty": records.filter(invalid).height,
+        "impossible times (completion before the request): total time left empty": records.filter(invalid).height,
         "size 0: taken as 1 byte": records.filter(pl.col("bytes") == 0).height,
     })  # fmt: skip
     return records.with_columns(

@@ -37,9 +37,9 @@ def of(log: Log, operations: Operations, csv: str, file: Path) -> str:
     return "\n".join([
         f"# How long do the operations of {_names(log)} take?",
         "#",
-        "# From the log: latencies and client rate (lower envelope of time on size), the number of chains (transfers",
-        "# at once) and of drives (stagings at once), the least time that the tape takes. A log says no more, so this",
-        "# is assumed: a pool that holds everything and slows nobody down, cartridges, the rate of drives.",
+        "# From the log: latencies and client rate (lower envelope of time against size), the numbers of chains",
+        "# (concurrent transfers) and drives (concurrent stagings), and the minimum tape time. Not in a log and thus",
+        "# assumed: a pool that holds everything and delays nothing, cartridges, the rate of drives.",
         "system:",
         f"  front: {{type: front, {latency}client_rate: {rate / 1e6:.3f} MB/s}}",
         f"  disks: {{type: disk_pool, chains: {most}, volumes: 1, volume: {_volume(moved, most)} B, "

@@ -55,7 +55,7 @@ fn rebuild(volume: &VolumeDurability, rebuild: &Rebuild) -> String {
 pub fn notes(plan: &Plan, of: &Durability) -> Vec<String> {
     let mut notes = Vec::new();
     if !plan.faults.is_empty() {
-        notes.push("`faults` are left out: failures come by their rates".to_owned());
+        notes.push("`faults` are ignored: failures occur at their rates".to_owned());
     }
     for volume in &of.volumes {
         let name = &volume.component;

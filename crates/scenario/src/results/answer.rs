@@ -71,7 +71,8 @@ fn of_clients(bottleneck: &Bottleneck, what: &str, closed: &ClosedLoad) -> Strin
             format!("more in flight could raise throughput at most {}{about}", multiple(most))
         }
         Some(_) if serves_faster => {
-            "more in flight would mostly wait, unless it serves several faster than one by one".to_owned()
+            "more in flight would mostly wait, unless it serves several together faster than separately"
+                .to_owned()
         }
         Some(_) => "more in flight would only wait".to_owned(),
     };

@@ -38,11 +38,11 @@ pub struct ComponentResults {
     /// Not part of `utilisation`; null if none waited.
     #[schemars(range(min = 0, max = 1))]
     pub stalled: Option<f64>,
-    /// For a front and a tape library: those of its servers that are busiest and cannot be replaced by its others, if they are
-    /// busier than all together.
+    /// For a front and a tape library: its busiest group of servers that others cannot replace, if that group is busier than
+    /// all servers together.
     pub busiest: Option<BusiestResults>,
-    /// All such servers, busier than the whole or not: of a limit those that it leaves one user or host, the one
-    /// that uses most of them; empty for other components.
+    /// All such groups of servers. For a limit per user or host: that of the user or host closest to it. Empty for other
+    /// components.
     pub portions: Vec<PortionResults>,
     /// Mean number of servers that had failed and were not in use, such as drives of a library; `utilisation` is that of the
     /// others. Null if none failed.
@@ -64,7 +64,7 @@ pub struct ComponentResults {
     /// Mean time for which a request held the server. A drive that starts the next command while data of the previous one goes to
     /// the host is held for less than the service time in `path`.
     pub service_ms: f64,
-    /// Share of the data written to its cache that the cache had not written on in the kept part of the run; null if nothing was
+    /// Share of the data written to its cache, after the warm-up, that the cache has not yet passed on; null if nothing was
     /// written to a cache. Above 0.1, the components behind it are less busy than in steady state, and `bottleneck.saturates_at`
     /// is null.
     pub undestaged: Option<f64>,
@@ -115,7 +115,7 @@ pub struct PortionResults {
     pub what: String,
     /// Number of servers.
     pub servers: u64,
-    /// Share of time in which they were busy, as far as they worked.
+    /// Share of time in which they were busy, excluding failed servers.
     #[schemars(range(min = 0, max = 1))]
     pub utilisation: f64,
     /// Mean number of requests waiting for them; null if that is not known separately.
@@ -131,8 +131,8 @@ pub struct Bottleneck {
     pub component: String,
     /// Group.
     pub group: String,
-    /// Which of its servers limit it (as `components[].busiest.what`); `queue depth` if it is the places that requests hold while
-    /// other components serve them; null if all of them do.
+    /// The servers that limit it (as `components[].busiest.what`); `queue depth` if the limit is the number of slots that requests
+    /// hold while other components serve them; null if all servers do.
     pub what: Option<String>,
     /// Utilisation of these, for all causes.
     #[schemars(range(min = 0, max = 1))]
@@ -140,15 +140,15 @@ pub struct Bottleneck {
     /// True if its utilisation was at least 99.5 %.
     pub saturated: bool,
     /// Headroom: the multiple of this load at which it saturates. If it was never idle, the share of the load that was completed.
-    /// Null if a closed stream reaches it, because its load depends on response times, if requests come faster than they are
-    /// answered though no component is always busy, or if the run ended with requests that wait for ever.
+    /// Null if a closed stream reaches it, because its load depends on response times, if requests arrive faster than they
+    /// complete although no component is always busy, or if the run ended with requests that wait forever.
     #[schemars(extend("x-unit" = "ratio"))]
     pub saturates_at: Option<f64>,
-    /// True if headroom is at least `saturates_at`. Where its utilisation is not proportional to the load, a component tells no more of which
-    /// a run used less than a tenth; nor does a disk that mostly writes back, since it does so early, and less a write under more load.
+    /// True if headroom is at least `saturates_at`, and not known better: for a component whose utilisation is below a tenth and not
+    /// proportional to the load, and for a disk that mostly writes back, which needs less work per write under more load.
     pub at_least: bool,
-    /// If all streams that reach it wait for answers (`closed`, or a trace replayed by think time): what more requests in flight
-    /// would bring.
+    /// Gain from more requests in flight, if all streams that reach it wait for responses (`closed`, or a trace replayed by think
+    /// time); otherwise null.
     pub closed: Option<ClosedLoad>,
     /// Streams that reach it; `saturates_at` assumes that all of them grow in proportion.
     pub streams: Vec<String>,
@@ -166,10 +166,10 @@ pub struct Bottleneck {
 /// Clients that wait for answers before they go on, and the component that limits them.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ClosedLoad {
-    /// Requests that they have in flight at most.
+    /// Maximum number of requests that they have in flight.
     pub clients: u64,
-    /// The most that more in flight could raise throughput: until the component is always busy; `null` while a cache is filling,
-    /// and for events, which are sent in turn.
+    /// Maximum factor by which more requests in flight can raise throughput, when the component is always busy; `null` while a
+    /// cache is filling, and for events, which are sent in turn.
     #[schemars(extend("x-unit" = "ratio"))]
     pub at_most: Option<f64>,
 }

@@ -17,7 +17,7 @@ pub struct LegResults {
     pub waiting_ms: f64,
     /// Mean service time.
     pub service_ms: f64,
-    /// Mean time after service in which the next component had no room.
+    /// Mean time after service in which the next component had no space.
     pub blocked_ms: f64,
 }
 

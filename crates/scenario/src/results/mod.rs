@@ -110,7 +110,7 @@ pub struct PointResults {
     /// P99 of the response time, by stream; 0 where none completed.
     #[schemars(extend("x-unit" = "list of ms"))]
     pub p99_ms: Vec<f64>,
-    /// Share of requests in time, by objective; null where no request was answered that it is about.
+    /// Share of requests in time, by objective; null if none of its requests completed.
     #[schemars(extend("x-unit" = "list of 0 to 1"))]
     pub in_time: Vec<Option<f64>>,
     /// Utilisation, by component.

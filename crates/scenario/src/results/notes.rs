@@ -81,7 +81,7 @@ fn ending(outcome: &Outcome, plan: &Plan) -> Option<String> {
         End::TraceLost => {
             "cut short because a trace could no longer be read as before the run: did it change?".to_owned()
         }
-        End::Cancelled => "interrupted: the results cover what was answered until then".to_owned(),
+        End::Cancelled => "interrupted: the results cover the requests completed so far".to_owned(),
     })
 }
 
@@ -150,7 +150,7 @@ fn steadiness(outcomes: &[Outcome]) -> Vec<String> {
     let short = too_short.then(|| match discarded {
         false => "the run is too short to determine its warm-up, so nothing was discarded".to_owned(),
         true => {
-            "a stream has too few answers to determine its warm-up: what was discarded is that of the others"
+            "a stream has too few completed requests to determine its warm-up: that of the other streams was discarded"
                 .to_owned()
         }
     });
@@ -161,8 +161,8 @@ fn steadiness(outcomes: &[Outcome]) -> Vec<String> {
 fn beginning(plan: &Plan) -> Option<String> {
     let kept = plan.run().warm_up == WarmUp::None && plan.streams.iter().any(|stream| !stream.is_recorded());
     kept.then(|| {
-        "`warm_up: none` keeps the beginning, when the system is empty: means and intervals are those of runs of this length, \
-         not of the steady state"
+        "`warm_up: none` keeps the beginning of the run, when the system is empty: means and intervals apply to runs of this \
+         length, not to the steady state"
             .to_owned()
     })
 }
@@ -221,11 +221,14 @@ fn limits(bottleneck: Option<&Bottleneck>) -> Option<String> {
             let other = of.not_proportional.as_ref().filter(|varies| **varies != of.component);
             let why = match (other, &of.uneven) {
                 _ if of.at_least && of.saturates_at < Some(FARTHEST_ESTIMATE) => {
-                    format!("{} mostly writes back, and does less a write under more load", of.component)
+                    format!(
+                        "{} mostly writes back, and needs less work per write under more load",
+                        of.component
+                    )
                 }
                 (Some(varies), _) => format!("{varies} may saturate before {}", of.component),
                 (None, Some(stream)) if of.not_proportional.is_none() => {
-                    format!("it is that of the mean load, and the load of {stream} varies with time")
+                    format!("it applies to the mean load, but the load of {stream} varies with time")
                 }
                 _ => format!("the utilisation of {} is not proportional to the load", of.component),
             };
@@ -242,7 +245,7 @@ fn curve(stream: &StreamPlan, outcomes: &[Outcome]) -> Option<String> {
     let (length, what) = (curve.length(), if curve.period.is_some() { "period" } else { "curve" });
     Some(if ended_at < length {
         format!(
-            "{name}: the run ended at {ended_at}, before the {what} of its rate was over, at {length}; `run.time` makes it longer"
+            "{name}: the run ended at {ended_at}, before the {what} of its rate was over, at {length}; increase `run.time`"
         )
     } else {
         format!(
@@ -265,7 +268,7 @@ fn bursts(plan: &Plan, streams: &[StreamResults], bottleneck: Option<&Bottleneck
     let sustained = mean * times;
     if is_curve && most <= sustained && of.streams.len() == 1 {
         let (most, left) = (PerSecond(most), sustained / most);
-        return Some(format!("at the largest rate of {name}, {most}, headroom is {left:.2}×"));
+        return Some(format!("at the highest rate of {name}, {most}, headroom is {left:.2}×"));
     }
     let at = if is_curve { "at up to" } else { "at" };
     (most > sustained).then(|| {
@@ -282,8 +285,8 @@ fn bursts(plan: &Plan, streams: &[StreamResults], bottleneck: Option<&Bottleneck
 fn behind(plan: &Plan, outcomes: &[Outcome], bottleneck: Option<&Bottleneck>) -> Option<String> {
     let hidden = bottleneck.is_some_and(|of| !of.saturated) && falls_behind(plan, outcomes);
     hidden.then(|| {
-        "requests come faster than they are answered, though no component is always busy: a limit or a part of one holds them \
-         back (see where their time went), so no headroom is given"
+        "requests arrive faster than they complete, although no component is always busy: a limit holds them back (see where \
+         their time went), so no headroom is given"
             .to_owned()
     })
 }
@@ -417,7 +420,7 @@ fn of_traces(plan: &Plan, outcomes: &[Outcome], streams: &[StreamResults]) -> Ve
         }
         let (issued, all) = (stream.issued, trace.survey.requests * outcomes.len() as u64);
         if whole && issued < all {
-            say(format!("the run ended when {issued} of the trace's {all} requests were sent"));
+            say(format!("the run ended after {issued} of the trace's {all} requests were sent"));
         }
     }
     notes

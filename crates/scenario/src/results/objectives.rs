@@ -16,9 +16,9 @@ pub struct ObjectiveResults {
     pub name: String,
     /// The objective in words: `99 % within 10 min`.
     pub objective: String,
-    /// The same in full: `users`, or `users.reads`.
+    /// Full name of the stream or operation: `users`, or `users.reads`.
     pub of: String,
-    /// Share of requests that is to be in time.
+    /// Share of requests that must be in time.
     #[schemars(range(min = 0, max = 1))]
     pub asked: f64,
     /// The time.

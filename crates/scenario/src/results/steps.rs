@@ -15,11 +15,11 @@ pub struct StepResults {
     /// Accelerator utilisation (AU): computing time ÷ (computing time + stalls); null if there was no such step.
     #[schemars(range(min = 0, max = 1))]
     pub au: Option<f64>,
-    /// Samples that all accelerators computed on, with all steps and checkpoints.
+    /// Samples processed by all accelerators per second, over all steps and checkpoints.
     pub samples_per_s: f64,
-    /// Mean time of a step for which an accelerator waited, for its batch and at the barrier.
+    /// Mean time per step that an accelerator waited for its batch and at the barrier.
     pub stall_ms: Option<f64>,
-    /// The same of the steps before which nothing is prefetched.
+    /// Mean stall of the steps for which nothing is prefetched.
     pub start_ms: Option<f64>,
     /// Checkpoints written.
     pub checkpoints: u64,

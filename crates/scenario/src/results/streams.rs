@@ -62,7 +62,7 @@ pub struct StreamResults {
     /// CDF of response times at 500 equally spaced shares, at fewer where there were fewer responses.
     #[schemars(extend("x-unit" = "list of [ms, share]"))]
     pub cdf: Vec<(f64, f64)>,
-    /// For training in steps: how well its accelerators are fed; null for other streams.
+    /// For training in steps: utilisation and stalls of its accelerators; null for other streams.
     pub steps: Option<StepResults>,
     /// For a replayed trace with response times: measured values, and errors of the simulation.
     pub measured: Option<Measured>,

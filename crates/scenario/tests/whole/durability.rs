@@ -301,7 +301,7 @@ fn faults_are_left_out_and_runs_ignore_rates() {
     let text = array("level: raid5, disks: 8, spares: 1, stripe_unit: 64 KiB", "");
     let with = format!("{text}faults: [{{component: 'v/d[1]', fails: 1 s}}]\nrun: {{requests: 500}}\n");
     let found = found(&with);
-    assert!(found.notes[0].contains("`faults` are left out"), "{:?}", found.notes);
+    assert!(found.notes[0].contains("`faults` are ignored"), "{:?}", found.notes);
     let run = headrace_scenario::simulate(
         &format!("{text}run: {{requests: 500}}"),
         "test.yaml",

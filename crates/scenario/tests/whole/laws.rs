@@ -189,7 +189,7 @@ fn answers_on_a_curve_say_what_they_cover() {
     let day = "{varying: {rates: [{at: 0 h, rate: 5 /s}, {at: 8 h, rate: 150 /s}, {at: 18 h, rate: 20 /s}], period: 24 h}}";
     let text = clerk("{exponential: 10 ms}", day);
     let early = run(&text, &[("run.requests", "5000")]);
-    let note = "before the period of its rate was over, at 24 h; `run.time` makes it longer";
+    let note = "before the period of its rate was over, at 24 h; increase `run.time`";
     assert!(early.notes.iter().any(|found| found.contains(note)), "{:?}", early.notes);
     let curve = "{varying: {rates: [{at: 0 s, rate: 20 /s}, {at: 90 s, rate: 150 /s}], period: 100 s}}";
     let whole = run(&clerk("{exponential: 10 ms}", curve), &[("run.time", "2000 s")]);
@@ -197,7 +197,7 @@ fn answers_on_a_curve_say_what_they_cover() {
     assert!(bottleneck.estimate && bottleneck.uneven.as_deref() == Some("users"), "{bottleneck:?}");
     for note in [
         "users: its rate varies with time, so results cover the whole run, and no warm-up is discarded",
-        "headroom is an estimate: it is that of the mean load, and the load of users varies with time",
+        "headroom is an estimate: it applies to the mean load, but the load of users varies with time",
         "requests of users come at up to 150 /s, more than the ",
     ] {
         assert!(whole.notes.iter().any(|found| found.contains(note)), "{note}: {:?}", whole.notes);
@@ -205,7 +205,7 @@ fn answers_on_a_curve_say_what_they_cover() {
     let evening = curve.replace("150 /s", "80 /s");
     let fits = run(&clerk("{exponential: 10 ms}", &evening), &[("run.time", "2000 s")]);
     // 26 % busy at a mean of 26 /s: 80 /s are 80 % busy.
-    let note = "at the largest rate of users, 80 /s, headroom is 1.2";
+    let note = "at the highest rate of users, 80 /s, headroom is 1.2";
     assert!(fits.notes.iter().any(|found| found.starts_with(note)), "{:?}", fits.notes);
     let refused =
         solve(&text, "test.yaml", &[], None, &Progress::default()).expect_err("no formula").rendered();

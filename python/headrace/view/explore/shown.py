@@ -17,7 +17,7 @@ from headrace.report import Table as Columns
 from headrace.reports import components, run
 from headrace.results import Results
 from headrace.scenario import Scenario
-from headrace.view.pages.page import block, blocks, fragment
+from headrace.view.pages.page import block, blocks, fragment, written
 
 # Metrics of a sweep that are drawn.
 DRAWN = (".mean_ms", ".p99_ms")
@@ -25,14 +25,14 @@ SHORTENED = "INCOMPLETE. "
 
 
 def answer(results: Results) -> str:
-    """Return the answer of a run, without that a first look is short: the line below says so."""
-    return html.escape(results.answer.removeprefix(SHORTENED))
+    """Return the answer of a run, without its remark that a first look is short: the line below says so."""
+    return written(results.answer.removeprefix(SHORTENED))
 
 
 def notes(results: Results, *, first: bool) -> str:
     """Return what to know before trusting a run; of a first look only what longer runs would not clear up."""
     shown = [note for note in results.notes if not first or not note.startswith(PASSING)]
-    return "".join(f'<p class="note">{html.escape(note)}</p>' for note in shown)
+    return "".join(f'<p class="note">{written(note)}</p>' for note in shown)
 
 
 # What is said of a run because it is short.
@@ -52,7 +52,7 @@ def _problem(one: Json) -> str:
 
 
 def _plain(text: str) -> str:
-    return html.escape(printable(text))
+    return written(printable(text))
 
 
 def tiles(results: Results) -> str:
@@ -68,6 +68,11 @@ def diagram(results: Results) -> str:
 def streams(results: Results) -> str:
     """Return response times beside theory, and where the time went."""
     return blocks(run.streams({**results.data}))
+
+
+def over_time(results: Results) -> str:
+    """Return utilisation and response times over simulated time if a stretch is busier than the rest; else nothing."""
+    return blocks(run.series({**results.data})) if results.data["busiest_stretch"] else ""
 
 
 def headroom(results: Results) -> str:
@@ -102,7 +107,8 @@ def sweep(found: Table, place: str, command: str) -> str:
     charts = [replace(one, aside=aside) for one in shown if isinstance(one, Chart) and one.name.endswith(DRAWN)]
     answer = Text(found.answer, "verdict", heading=f"Swept along {place}")
     tables = [replace(one, heading="", below=True) for one in shown if isinstance(one, Columns)]
-    return blocks([*charts, answer, *tables, Text(f"For longer runs: `{command}`", "dim", below=True)])
+    notes = [Text(note, "warning", below=True) for note in found.notes]
+    return blocks([*charts, answer, *tables, *notes, Text(f"For longer runs: `{command}`", "dim", below=True)])
 
 
 def group(name: str, of: list[Field], scenario: Json) -> str:

@@ -98,12 +98,13 @@ class Tab:
         self.notes = part().props("role=alert")
         self.tiles = part()
         with ui.element("section").classes("panel wide").props('aria-label="The system"'):
-            part("h2", "System<small>filled as far as it is busy; choose a component for its numbers</small>")
+            part("h2", "System<small>fill shows utilisation; select a component for details</small>")
             self.diagram = part()
             self.diagram.on("click", self.choose, js_handler="(e) => headrace.chosen(e, emit)")
             self.diagram.on("keydown", self.choose, js_handler="(e) => headrace.keyed(e, emit)")
         self.part = part().props("role=status")
         self.sweeping, self.comparison, self.streams, self.headroom = part(), part(), part(), part()
+        self.over_time = part()
         self.keeping = Keeping(
             self.file, self.allowed, lambda: (self.present if self.history else None, self.text or "")
         )
@@ -159,7 +160,7 @@ class Tab:
         present, against = self.present, self._against()
         if against is None:
             self.comparison.set_content("")
-        for earlier in (self.sweeping, self.comparison, self.streams):
+        for earlier in (self.sweeping, self.comparison, self.streams, self.over_time):
             earlier.classes("earlier")
         self.drawer.forget()
         self._run(against)
@@ -290,6 +291,7 @@ class Tab:
         self._show_part()
         if results.data["theory"]:  # Pictures take longer than a first look may, and wait for theory.
             self.drawer.draw(self.streams, partial(shown.streams, results))
+            self.drawer.draw(self.over_time, partial(shown.over_time, results))
 
     def hear_sweep(self, begun: int, field: Field, found: Found) -> None:
         """Show what was found along a field."""
