@@ -64,19 +64,19 @@ struct Part {
 /// Where a part of a request goes.
 #[derive(Clone, Copy)]
 enum Goes {
-    ToTarget,
+    Target,
     /// To the cache, or to the target if that fails.
-    ToCache,
-    ToCacheAlone,
+    Cached,
+    CacheAlone,
 }
 
 impl Found {
     fn cached(&self) -> impl Iterator<Item = (Goes, Block)> {
-        self.cached.iter().map(|part| (Goes::ToCache, *part))
+        self.cached.iter().map(|part| (Goes::Cached, *part))
     }
 
     fn parts(&self) -> impl Iterator<Item = (Goes, Block)> {
-        self.cached().chain(self.rest.iter().map(|part| (Goes::ToTarget, *part)))
+        self.cached().chain(self.rest.iter().map(|part| (Goes::Target, *part)))
     }
 }
 
@@ -162,7 +162,7 @@ impl<'m> DeviceCache<'m> {
             CachedWrites::Around => self.write_past(request, breakdown).await,
             CachedWrites::Through => {
                 let found = self.blocks.borrow_mut().write(work, false);
-                let all = found.cached().chain([(Goes::ToTarget, work)]);
+                let all = found.cached().chain([(Goes::Target, work)]);
                 self.parts(request, all, breakdown).await;
             }
             CachedWrites::Back => {
@@ -221,9 +221,9 @@ impl<'m> DeviceCache<'m> {
 
     async fn one(&'m self, goes: Goes, request: &Request<Block>, breakdown: &mut Breakdown) {
         match goes {
-            Goes::ToTarget => self.ask(self.target, request, breakdown).await,
-            Goes::ToCache => self.cached(request, breakdown).await,
-            Goes::ToCacheAlone => self.ask_cache(request, breakdown).await,
+            Goes::Target => self.ask(self.target, request, breakdown).await,
+            Goes::Cached => self.cached(request, breakdown).await,
+            Goes::CacheAlone => self.ask_cache(request, breakdown).await,
         }
     }
 

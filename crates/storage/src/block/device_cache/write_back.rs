@@ -41,7 +41,7 @@ impl<'m> DeviceCache<'m> {
         let key = self.context.stream("write-back").key(self.counts.runs.replace(self.counts.runs.get() + 1));
         let mut breakdown = Breakdown::from(self.sim.now());
         let write = Request::new(key, Block { bytes, ..*first }).because(Cause::Destage);
-        let reads = parts.iter().map(|part| (Goes::ToCacheAlone, Block { op: Op::Read, ..*part }));
+        let reads = parts.iter().map(|part| (Goes::CacheAlone, Block { op: Op::Read, ..*part }));
         self.parts(&write.child(0, write.work), reads, &mut breakdown).await;
         if !breakdown.has_failed() {
             self.ask(self.target, &write, &mut breakdown).await;
