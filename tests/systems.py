@@ -197,6 +197,8 @@ class Systems:
                 | self.maybe(
                     rate=self.rate, priority=lambda: "foreground_first", in_flight=lambda: self.one(1, 16)
                 ),
+                scrub=lambda: {"starts": self.time(), "position": self.one("0 %", "50 %")}
+                | self.maybe(rate=self.rate, priority=lambda: "foreground_first"),
                 bitmap=dict,
                 failed=lambda: [0],
             )  # fmt: skip

@@ -194,6 +194,8 @@ ComponentSpecArray = TypedDict(
         "declustered": "NotRequired[DeclusteredSpec | None]",
         # Rebuild of lost or outdated data of a disk.
         "rebuild": "NotRequired[RebuildSpec | None]",
+        # Scrub of all data, once. Redundant levels only. Default: none.
+        "scrub": "NotRequired[ScrubSpec | None]",
         # Path between the array and its disks: a `link`, `fc_loop`, `scsi_bus` or `sas` of `system`, or several, used in turn. Default: transfers take no time.
         "via": "NotRequired[Via | None]",
         # One or two controllers of `system` that run the array. Default: none; controller work takes no time.
@@ -1404,6 +1406,24 @@ Target: TypeAlias = "Literal['hot_spare'] | Literal['distributed_spare']"
 
 Precedence: TypeAlias = "Literal['equal'] | Literal['foreground_first']"
 """Priority of the rebuild against host requests."""
+
+class ScrubSpec(TypedDict):
+    """A scrub: all units of each stripe are read and compared with its parity, or with each other if they are copies. Disks that have failed are skipped. A scrub pauses while the array rebuilds, and corrects nothing, because latent errors are not simulated."""
+
+    starts: NotRequired[str]
+    """Time at which it begins."""
+    position: NotRequired[str | float]
+    """Share of the stripes before the one that is scrubbed first; after the last stripe it goes on with the first. Disks are slower towards their last stripes, so half stands for the mean of a scrub that takes longer than the run."""
+    rate: NotRequired[str | None]
+    """Maximum rate at which each disk is read. Default: limited by the disks only."""
+    at_least: NotRequired[str]
+    """Minimum rate at which each disk is read while hosts keep the array busy. Only for `foreground_first`. The default is that of Linux md."""
+    priority: NotRequired[Precedence]
+    """Priority of the scrub against host requests."""
+    chunk: NotRequired[str]
+    """Number of bytes of a disk that are read together. The default is that of rebuilds, an estimate."""
+    in_flight: NotRequired[int]
+    """Number of chunks in progress at a time. The default is that of rebuilds, an estimate."""
 
 Via: TypeAlias = "str | list[str]"
 """The path from an array to its disks."""

@@ -15,6 +15,8 @@ pub enum Cause {
     Destage,
     /// A disk is being rebuilt.
     Rebuild,
+    /// Data is read to find what is unreadable or wrong.
+    Scrub,
     /// Data moves between tiers.
     Migration,
     /// A solid-state drive moves data to erase blocks.
@@ -27,10 +29,11 @@ pub enum Cause {
 
 impl Cause {
     /// All causes, in the order in which tables show them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Host,
         Self::Destage,
         Self::Rebuild,
+        Self::Scrub,
         Self::Migration,
         Self::GarbageCollection,
         Self::Compaction,
@@ -43,6 +46,7 @@ impl Cause {
             Self::Host => "host",
             Self::Destage => "destage",
             Self::Rebuild => "rebuild",
+            Self::Scrub => "scrub",
             Self::Migration => "migration",
             Self::GarbageCollection => "garbage_collection",
             Self::Compaction => "compaction",

@@ -102,7 +102,7 @@ SHARES = (
     "_share",
     "_ratio",
     "fill",
-    "rebuild_progress",
+    "_progress",
     "full_stripe_writes",
     "full_stripe_destages",
     "ward_busy",

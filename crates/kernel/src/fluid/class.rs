@@ -10,7 +10,7 @@ use super::{LinkId, Moved};
 use crate::tasks::TaskId;
 
 /// Number of labels under which the use of links is counted.
-pub const LABELS: usize = 7;
+pub const LABELS: usize = 8;
 
 /// Use of a link so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -47,7 +47,7 @@ pub struct ComponentResults {
     /// Mean number of servers that had failed and were not in use, such as drives of a library; `utilisation` is that of the
     /// others. Null if none failed.
     pub unavailable: Option<f64>,
-    /// Utilisation by cause (`host`, `destage`, `rebuild`, `migration`, `garbage_collection`, `compaction`) if it did background work;
+    /// Utilisation by cause (`host`, `destage`, `rebuild`, `scrub`, `migration`, `garbage_collection`, `compaction`) if it did background work;
     /// otherwise empty.
     pub utilisation_by_cause: BTreeMap<&'static str, f64>,
     /// Mean number of waiting requests.
@@ -76,7 +76,8 @@ pub struct ComponentResults {
     /// `tenancies`, `command_wait_ms` and `data_wait_ms` (mean waits of a command and of data for it), and of a loop
     /// `access_windows`; of an array with redundancy: `accesses_per_request`, with parity
     /// `full_stripe_writes`, with `hedge` `hedged_reads`, with a bitmap `bitmap_writes` (of its page), and after a rebuild or a loss
-    /// `rebuild_progress` (share of the units to rebuild), `rebuild_s` (duration), `rebuilt_bytes` and `lost_stripes`; of an archive: `pool_hit_ratio`, `stages`, `purges`, `purged_files`, `purged_bytes`,
+    /// `rebuild_progress` (share of the units to rebuild), `rebuild_s` (duration), `rebuilt_bytes` and `lost_stripes`, with a scrub
+    /// `scrub_progress` (share of the stripes), `scrub_s` (duration) and `scrubbed_bytes` (read from all disks); of an archive: `pool_hit_ratio`, `stages`, `purges`, `purged_files`, `purged_bytes`,
     /// `stored_to_tape`, `to_tape_ms` (mean time that a file was in the pool before it was stored), `cancelled` (recalls); of a readout: `triggers`,
     /// `lost_events`, `lost_share`, `blocked_share` of the time, `blocked_triggers` and `buffered_events` on average; of an event
     /// builder: `built_events`, `lost_events`, `held_events`, `waiting_for_a_builder`, `assembling` (share of the time); of a

@@ -91,6 +91,8 @@ fn in_words(plan: &Plan, node: NodeId, event: Event) -> String {
         }
         Event::RebuildBegins => format!("{path} begins to rebuild"),
         Event::RebuildEnds => format!("{path} ends its rebuild"),
+        Event::ScrubBegins => format!("{path} begins to scrub"),
+        Event::ScrubEnds => format!("{path} ends its scrub"),
         Event::LosesData(stripes) => format!("{path} loses {stripes} stripes"),
     }
 }

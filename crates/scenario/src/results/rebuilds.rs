@@ -1,13 +1,12 @@
-//! What a run says of rebuilds, repacks and verification: their rate, when they end, what they cost the foreground, and whether they leave their disks idle.
+//! What a run says of rebuilds, scrubs, repacks and verification: their rate, when they end, what they cost the foreground, and whether they leave their disks idle.
 
 use headrace_storage::ComponentSpec;
-use headrace_storage::array::{Precedence, RebuildSpec};
+use headrace_storage::array::Precedence;
 use headrace_units::{BytesPerSecond, Nanos};
-use headrace_work::Cause;
 
 use super::{ComponentResults, PhaseResults, Results};
 
-/// Below this share of the time, disks are idle rather than busy with a rebuild.
+/// Below this share of the time, disks are idle rather than busy with a rebuild or a scrub.
 const IDLE: f64 = 0.5;
 
 /// Work in the background that ends, such as a rebuild of an array, as the meters of its component have it.
@@ -27,8 +26,9 @@ struct RebuildKind {
     meters: [&'static str; 3],
 }
 
-const KINDS: [RebuildKind; 3] = [
+const KINDS: [RebuildKind; 4] = [
     RebuildKind { name: "Rebuild", meters: ["rebuild_progress", "rebuild_s", "rebuilt_bytes"] },
+    RebuildKind { name: "Scrub", meters: ["scrub_progress", "scrub_s", "scrubbed_bytes"] },
     RebuildKind { name: "Repack", meters: ["repack_progress", "repack_s", "repacked_bytes"] },
     RebuildKind {
         name: "Verification",
@@ -36,7 +36,7 @@ const KINDS: [RebuildKind; 3] = [
     },
 ];
 
-/// The components whose data was rebuilt, repacked or verified, or is being.
+/// The components whose data was rebuilt, scrubbed, repacked or verified, or is being.
 fn of(results: &Results) -> impl Iterator<Item = RebuildResults<'_>> {
     results.components.iter().flat_map(move |array| {
         KINDS.iter().filter_map(move |kind| {
@@ -54,7 +54,7 @@ pub(super) fn in_words(results: &Results) -> Vec<String> {
     of(results).map(|rebuild| [rebuild.said(), rebuild.cost(&results.phases)].concat()).collect()
 }
 
-/// A note for each rebuild that keeps none of its disks busy, though nothing but the number of chunks in flight limits it.
+/// A note for each rebuild or scrub that keeps none of its disks busy, though nothing but the number of chunks in flight limits it.
 pub(super) fn notes(results: &Results) -> Vec<String> {
     of(results).filter_map(|rebuild| rebuild.idle(results)).collect()
 }
@@ -75,7 +75,7 @@ impl RebuildResults<'_> {
 
     /// The mean response of each stream in the phase in which the rebuild begins, and before the first fault.
     fn cost(&self, phases: &[PhaseResults]) -> String {
-        let begins = format!("{} begins to rebuild", self.array.path);
+        let begins = format!("{} begins to {}", self.array.path, self.kind.name.to_lowercase());
         let during = phases.iter().skip(1).find(|phase| phase.after.contains(&begins));
         let (Some(before), Some(during)) = (phases.first(), during) else { return String::new() };
         let of_stream = |(before, during): (&super::PhaseStreamResults, &super::PhaseStreamResults)| {
@@ -86,17 +86,17 @@ impl RebuildResults<'_> {
     }
 
     fn idle(&self, results: &Results) -> Option<String> {
-        let spec = spec(results, &self.array.path)?;
-        if spec.rate.is_some() || spec.priority != Precedence::Equal {
+        let name = self.kind.name.to_lowercase();
+        if !is_unlimited(results, &self.array.path, &name)? {
             return None;
         }
         let share = results.simulated_s / results.replications.max(1) as f64 / self.took_s;
         let uses = self.array.uses.iter().filter_map(|used| results.components.get(*used as usize));
-        let by_rebuild = uses.filter_map(|used| used.utilisation_by_cause.get(Cause::Rebuild.name()));
-        let busiest = by_rebuild.fold(0.0, |most: f64, busy| most.max(busy * share));
+        let by_it = uses.filter_map(|used| used.utilisation_by_cause.get(name.as_str()));
+        let busiest = by_it.fold(0.0, |most: f64, busy| most.max(busy * share));
         (busiest > 0.0 && busiest < IDLE).then(|| {
             format!(
-                "{}: the rebuild keeps its busiest disk {:.0} % busy: chunks in flight limit it; raise `rebuild.in_flight` or `rebuild.chunk` \
+                "{}: the {name} keeps its busiest disk {:.0} % busy: chunks in flight limit it; raise `{name}.in_flight` or `{name}.chunk` \
                  if the real array has more",
                 self.array.path,
                 busiest * 100.0
@@ -105,10 +105,12 @@ impl RebuildResults<'_> {
     }
 }
 
-/// Returns the sentence on the rebuild of an array of `system`; `None` for one that is a part of another.
-fn spec(results: &Results, path: &str) -> Option<RebuildSpec> {
-    match results.scenario.system.get(path)? {
-        ComponentSpec::Array(array) => Some(array.rebuild.unwrap_or_default()),
-        _ => None,
-    }
+/// Returns true if neither a rate nor a lower priority limits the work of this `name`; `None` where it is not that of an array of `system`.
+fn is_unlimited(results: &Results, path: &str, name: &str) -> Option<bool> {
+    let ComponentSpec::Array(array) = results.scenario.system.get(path)? else { return None };
+    let (rate, priority) = match name {
+        "rebuild" => array.rebuild.map(|spec| (spec.rate, spec.priority)).unwrap_or_default(),
+        _ => array.scrub.map(|spec| (spec.rate, spec.priority))?,
+    };
+    Some(rate.is_none() && priority == Precedence::Equal)
 }

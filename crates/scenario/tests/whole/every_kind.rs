@@ -31,7 +31,7 @@ const BLOCKS: &[(&str, &str)] = &[
         "a",
     ),
     (
-        "t: {type: array, level: raid6, of: mechanical, disks: 8, stripe_unit: 512 B, spares: 2, rebuild: {in_flight: 64}}",
+        "t: {type: array, level: raid6, of: mechanical, disks: 8, stripe_unit: 512 B, spares: 2, rebuild: {in_flight: 64}, scrub: {in_flight: 64, chunk: 1 B}}",
         "'t/mechanical[1]'",
     ),
     ("t: {type: array, level: raid10, of: free, disks: 8, stripe_unit: 512 B, spares: 1}", "'t/free[1]'"),

@@ -182,6 +182,6 @@ mod tests {
         early.book(Nanos(4), Nanos(10), Cause::Rebuild);
         let found = early.activity(Nanos(7));
         assert_eq!((found.busy[0], found.queue, found.waiting, found.visits, found.served), (7, 3, 1, 1, 0));
-        assert_eq!(early.activity(Nanos(20)).busy, [10, 0, 10, 0, 0, 0, 0], "each for its cause");
+        assert_eq!(early.activity(Nanos(20)).busy, [10, 0, 10, 0, 0, 0, 0, 0], "each for its cause");
     }
 }

@@ -49,6 +49,10 @@ pub enum Event {
     RebuildBegins,
     /// All that could be rebuilt is.
     RebuildEnds,
+    /// An array begins to scrub its data.
+    ScrubBegins,
+    /// All data is scrubbed.
+    ScrubEnds,
     /// An array has lost this number of stripes for good.
     LosesData(u64),
 }

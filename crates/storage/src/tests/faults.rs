@@ -14,15 +14,15 @@ use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use headrace_work::{Block, Breakdown, Op, Request};
 use proptest::prelude::*;
 
-const UNIT: u64 = 4096;
+pub const UNIT: u64 = 4096;
 /// Rows of units on a disk.
 const ROWS: u64 = 24;
 
-const fn ms(ms: u64) -> Nanos {
+pub const fn ms(ms: u64) -> Nanos {
     Nanos(ms * 1_000_000)
 }
 
-fn spec(level: Level, disks: u32) -> ArraySpec {
+pub fn spec(level: Level, disks: u32) -> ArraySpec {
     let of = slow_disk(Bytes(UNIT * ROWS));
     let rebuild = Some(RebuildSpec { chunk: Bytes(2 * UNIT), ..RebuildSpec::default() });
     ArraySpec { rebuild, ..ArraySpec::new(level, of, Some(disks), Bytes(UNIT)) }
@@ -34,19 +34,19 @@ fn bare(level: Level, disks: u32) -> ArraySpec {
 }
 
 /// What a run did.
-struct Run {
+pub struct Run {
     /// The account of each request.
     breakdown: Vec<Breakdown>,
-    health_events: Vec<HealthEvent>,
+    pub health_events: Vec<HealthEvent>,
     /// Meters of the array at the end.
     meters: Vec<(&'static str, Meter)>,
     state: Option<&'static str>,
     /// Pieces of work that each disk was given.
-    given: Vec<u64>,
+    pub given: Vec<u64>,
 }
 
 impl Run {
-    fn meter(&self, name: &str) -> u64 {
+    pub fn meter(&self, name: &str) -> u64 {
         let found = self.meters.iter().find(|(meter, _)| *meter == name);
         found.map_or(0, |(_, meter)| match meter {
             Meter::Count(many) | Meter::Share(many, _) => *many,
@@ -63,7 +63,7 @@ impl Run {
 
 /// Sends requests (when, op, address, bytes) to `volume` while components change; checks that every request ends once, that what is sent
 /// on an edge arrives, and that nobody waits for ever.
-fn run(graph: &Graph, requests: &[(Nanos, Op, u64, u64)], changes: &[(Nanos, &str, Change)]) -> Run {
+pub fn run(graph: &Graph, requests: &[(Nanos, Op, u64, u64)], changes: &[(Nanos, &str, Change)]) -> Run {
     run_at("volume", graph, requests, changes)
 }
 
@@ -124,15 +124,15 @@ fn run_at(
     Run { breakdown, health_events, meters, state, given }
 }
 
-fn volume(spec: ArraySpec) -> Graph {
+pub fn volume(spec: ArraySpec) -> Graph {
     graph(&[("volume", ComponentSpec::Array(spec))], &drive())
 }
 
-fn disk(number: usize) -> String {
+pub fn disk(number: usize) -> String {
     format!("volume/station[{number}]")
 }
 
-fn events(run: &Run) -> Vec<(u64, Event)> {
+pub fn events(run: &Run) -> Vec<(u64, Event)> {
     run.health_events.iter().map(|happening| (happening.at.0 / 1_000_000, happening.what)).collect()
 }
 

@@ -13,5 +13,6 @@ mod flush;
 mod graphs;
 mod limiter;
 mod near;
+mod scrubs;
 mod ssd;
 mod zoned_disk;

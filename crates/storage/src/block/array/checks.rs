@@ -182,6 +182,20 @@ impl ArraySpec {
         }
     }
 
+    pub(super) fn check_scrub(&self, at: &mut Lowering) -> Option<()> {
+        let Some(spec) = self.scrub else { return Some(()) };
+        if self.level == Level::Raid0 {
+            let help = "leave it out, or choose a level with redundancy";
+            return at.refuse("scrub", "raid0 has nothing to compare its data with", Some(help));
+        }
+        for (field, rate) in [("rate", spec.rate), ("at_least", Some(spec.at_least))] {
+            if rate.is_some_and(|rate| rate.0 <= 0.0) {
+                return at.refuse(&format!("scrub.{field}"), "a rate must be above 0 B/s", None);
+            }
+        }
+        Some(())
+    }
+
     /// The paths to the disks.
     pub(super) fn paths(&self, at: &mut Lowering) -> Option<Vec<NodeId>> {
         let names = self.via.as_ref().map_or(&[][..], Via::names);

@@ -1,6 +1,7 @@
 //! An array: several devices that answer as one.
 
 mod access;
+mod background;
 mod bay;
 mod bitmap;
 pub mod cache;
@@ -17,6 +18,7 @@ mod rebuild;
 mod recovery;
 mod redundancy;
 mod redundant;
+mod scrub;
 mod serving;
 mod spec;
 
@@ -37,6 +39,7 @@ use bitmap::Bitmap;
 use front::ArrayFront;
 use members::Members;
 use rebuild::Rebuild;
+use scrub::Scrub;
 
 pub use access::Access;
 pub use bitmap::BitmapSpec;
@@ -47,6 +50,7 @@ pub use layout::{
 pub use path::{BackendPath, OverPath};
 pub(super) use ranges::Ranges;
 pub use recovery::{DeclusteredSpec, Precedence, RebuildSpec, Target};
+pub use scrub::ScrubSpec;
 pub use spec::{ArraySpec, FirstUnit, Level, Queueing, ReadFrom, Via};
 
 /// An array whose disks are known.
@@ -64,6 +68,7 @@ pub struct ArrayPlan {
     /// Number of hot spares, behind the disks.
     spares: usize,
     rebuild: RebuildSpec,
+    scrub: Option<ScrubSpec>,
     /// True if rebuilds go to the distributed spare.
     distributed: bool,
     /// True if the disks are copies of one part, which nothing else uses.
@@ -103,6 +108,7 @@ pub struct Array<'m> {
     /// Requests in flight.
     hosts: Cell<u64>,
     rebuild: Box<Rebuild<'m>>,
+    scrub: Option<Box<Scrub<'m>>>,
     counts: ArrayCounts,
 }
 
@@ -152,6 +158,7 @@ impl Plan for ArrayPlan {
             tickets: Cell::new(0),
             hosts: Cell::new(0),
             rebuild: Box::new(Rebuild::new(sim, self.rebuild)),
+            scrub: self.scrub.map(|spec| Box::new(Scrub::new(sim, spec))),
             counts: ArrayCounts::default(),
             context,
         }
@@ -218,7 +225,8 @@ impl<'m> Array<'m> {
             self.serve_parts(request, breakdown).await;
             self.hosts.set(self.hosts.get() - 1);
             if self.hosts.get() == 0 {
-                self.rebuild.hosts_are_idle();
+                self.rebuild.background.hosts_are_idle();
+                self.scrub.iter().for_each(|scrub| scrub.background.hosts_are_idle());
             }
             return;
         };
@@ -270,13 +278,18 @@ impl<'m> Component<'m> for Array<'m> {
         if rebuilt > 0 || lost > 0 {
             put("rebuild_progress", Meter::Share(rebuilt, rebuilt + left));
             put("rebuilt_bytes", Meter::Count(rebuilt * self.plan.layout.unit()));
-            put("rebuild_s", Meter::Share(self.rebuild.took(now).0, 1_000_000_000));
+            put("rebuild_s", Meter::Share(self.rebuild.background.took(now).0, 1_000_000_000));
             put("lost_stripes", Meter::Count(lost));
+        }
+        if let Some(scrub) = &self.scrub {
+            put("scrub_progress", Meter::Share(scrub.done.get(), self.members.stripes()));
+            put("scrubbed_bytes", Meter::Count(scrub.bytes.get()));
+            put("scrub_s", Meter::Share(scrub.background.took(now).0, 1_000_000_000));
         }
     }
 
     fn state(&self) -> Option<&'static str> {
-        let rebuilds = self.rebuild.is_running();
+        let rebuilds = self.rebuild.background.is_running();
         match (self.members.lost(), self.members.degraded()) {
             (1.., _) => Some("lost data"),
             (_, 1..) if !self.members.have_all() => Some("unavailable"),
@@ -297,6 +310,7 @@ impl<'m> Component<'m> for Array<'m> {
         self.members.settle();
         if !matches!(self.plan.layout, ArrayLayout::Striped(_)) {
             self.start_rebuild();
+            self.go_on_scrubbing();
         }
     }
 
@@ -308,12 +322,16 @@ impl<'m> Component<'m> for Array<'m> {
         if !self.members.are_whole() && !matches!(self.plan.layout, ArrayLayout::Striped(_)) {
             self.start_rebuild();
         }
+        self.go_on_scrubbing();
     }
 
     fn begin(&'m self) {
         for (disk, _) in self.plan.failed.iter().enumerate().filter(|(_, failed)| **failed) {
             self.devices[disk].begin_failed();
             self.notice(disk, Change::Fails);
+        }
+        if let Some(scrub) = &self.scrub {
+            self.context.shared.sim.spawn(self.begin_scrub(scrub));
         }
     }
 }

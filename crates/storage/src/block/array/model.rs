@@ -191,7 +191,7 @@ impl Theory for ArrayPlan {
         Features {
             addressed: self.by_address(),
             spreads: true,
-            changes: self.rebuilds_at_once(),
+            changes: self.rebuilds_at_once() || self.scrub.is_some(),
             ..Features::default()
         }
     }

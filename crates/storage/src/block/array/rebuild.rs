@@ -2,73 +2,42 @@
 
 use std::cell::Cell;
 
-use headrace_kernel::Round;
-use headrace_units::{Bytes, Nanos};
-use headrace_work::{Block, Breakdown, Cause, Op, Request};
+use headrace_kernel::Sim;
+use headrace_units::Bytes;
+use headrace_work::{Breakdown, Cause, Op};
 
 use super::Array;
+use super::background::{Background, Pace, RETRY};
 use super::layout::{DiskAccesses, Units, add};
-use super::recovery::{Precedence, RebuildSpec};
+use super::recovery::RebuildSpec;
 use crate::core::health::Event;
 
 /// Chunks in progress at a time, by default: one is read while the other is written.
 const WORKERS: u32 = 2;
 
-/// The time that a chunk takes whose devices fail at once, a rule of ours: a rebuild would otherwise try all chunks at one instant.
-const RETRY: Nanos = Nanos(1_000);
-
 /// A rebuild, and what is recorded of it.
 pub(super) struct Rebuild<'m> {
     spec: RebuildSpec,
-    workers: Cell<u32>,
+    pub background: Background<'m>,
     /// The stripe to go on with.
     cursor: Cell<u64>,
     /// True if something was rebuilt, or could be, since the cursor was last at the first stripe.
     progressed: Cell<bool>,
-    /// Start of the current rebuild; `None` if none is running.
-    began: Cell<Option<Nanos>>,
-    /// Before this instant the next chunk would exceed the rate.
-    not_before: Cell<Nanos>,
-    chunks: Cell<u64>,
-    /// Ends when no request of a host is left in flight.
-    idle: Round<'m>,
     /// Units rebuilt.
     pub units: Cell<u64>,
-    /// The time it took, without the one in progress.
-    took: Cell<Nanos>,
 }
 
 impl<'m> Rebuild<'m> {
-    pub fn new(sim: &'m headrace_kernel::Sim<'m>, spec: RebuildSpec) -> Self {
+    pub fn new(sim: &'m Sim<'m>, spec: RebuildSpec) -> Self {
+        let RebuildSpec { rate, at_least, priority, .. } = spec;
+        let pace = Pace { rate, at_least, priority, cause: Cause::Rebuild };
         Self {
             spec,
-            workers: Cell::new(0),
+            background: Background::new(sim, pace),
             cursor: Cell::new(0),
             progressed: Cell::new(false),
-            began: Cell::new(None),
-            not_before: Cell::default(),
-            chunks: Cell::new(0),
-            idle: Round::new(sim),
             units: Cell::new(0),
-            took: Cell::default(),
         }
-    }
-
-    /// No request of a host is in flight any more.
-    pub fn hosts_are_idle(&self) {
-        if self.workers.get() > 0 {
-            self.idle.end();
-        }
-    }
-
-    /// Returns the total time of rebuilds up to `now`.
-    pub fn took(&self, now: Nanos) -> Nanos {
-        self.took.get() + self.began.get().map_or(Nanos::ZERO, |began| now - began)
-    }
-
-    /// Returns true if a rebuild is running.
-    pub fn is_running(&self) -> bool {
-        self.began.get().is_some()
     }
 }
 
@@ -87,12 +56,12 @@ impl<'m> Array<'m> {
     /// Starts to rebuild what can be rebuilt now.
     pub(super) fn start_rebuild(&'m self) {
         self.rebuild.progressed.set(true);
-        if self.rebuild.workers.get() > 0 || self.members.next_to_rebuild(0).is_none() {
+        if self.rebuild.background.workers.get() > 0 || self.members.next_to_rebuild(0).is_none() {
             return;
         }
         self.rebuild.cursor.set(0);
         let workers = self.in_flight();
-        self.rebuild.workers.set(workers);
+        self.rebuild.background.workers.set(workers);
         (0..workers).for_each(|_| self.context.shared.sim.spawn(self.rebuild_chunks()));
     }
 
@@ -110,27 +79,28 @@ impl<'m> Array<'m> {
 
     async fn rebuild_chunks(&'m self) {
         while let Some((from, to)) = self.next_chunk() {
-            self.give_way(to - from).await;
+            let bytes = Bytes((to - from) * self.plan.layout.unit());
+            self.rebuild.background.give_way(bytes, &self.hosts).await;
             self.rebuild_chunk(from, to).await;
         }
-        self.rebuild.workers.set(self.rebuild.workers.get() - 1);
-        if self.rebuild.workers.get() == 0 {
+        if self.rebuild.background.leave() {
             self.end_rebuild();
         }
     }
 
     fn end_rebuild(&'m self) {
         self.members.settle();
-        if let Some(began) = self.rebuild.began.take() {
-            self.rebuild.took.set(self.rebuild.took.get() + (self.context.shared.sim.now() - began));
+        if self.rebuild.background.end() {
             self.context.shared.note(self.context.id, Event::RebuildEnds);
         }
+        self.go_on_scrubbing();
     }
 
     /// The stripes to look at next; none where nothing can be rebuilt now. Whole chunks of stripes that cannot be are passed over
     /// together.
     fn next_chunk(&self) -> Option<(u64, u64)> {
-        let (cursor, chunk, stripes) = (&self.rebuild.cursor, self.chunk_stripes(), self.members.stripes());
+        let (cursor, chunk, stripes) =
+            (&self.rebuild.cursor, self.stripes_of_chunk(self.rebuild.spec.chunk), self.members.stripes());
         while self.bay.is_reachable() && !self.context.shared.is_interrupted() {
             let from = self.next_stripe()?;
             let hopeless = self.members.hopeless_to(from);
@@ -150,25 +120,9 @@ impl<'m> Array<'m> {
     }
 
     /// As many stripes as have a chunk's bytes of one disk, about.
-    fn chunk_stripes(&self) -> u64 {
+    pub(super) fn stripes_of_chunk(&self, chunk: Bytes) -> u64 {
         let layout = &self.plan.layout;
-        (self.rebuild.spec.chunk.0 / layout.unit()).max(1) * layout.disks().div_ceil(layout.width())
-    }
-
-    /// Waits until the rate allows for a chunk and, where hosts go first, until they leave room for it.
-    async fn give_way(&'m self, stripes: u64) {
-        let (sim, rebuild) = (self.context.shared.sim, &self.rebuild);
-        while sim.now() < rebuild.not_before.get() {
-            sim.until(rebuild.not_before.get()).await;
-        }
-        if rebuild.spec.priority == Precedence::Equal {
-            return;
-        }
-        let bytes = Bytes(stripes * self.plan.layout.unit());
-        let latest = sim.now() + rebuild.spec.at_least.time_for(bytes);
-        while self.hosts.get() > 0 && sim.now() < latest {
-            sim.within(latest, rebuild.idle.wait()).await;
-        }
+        (chunk.0 / layout.unit()).max(1) * layout.disks().div_ceil(layout.width())
     }
 
     async fn rebuild_chunk(&'m self, from: u64, to: u64) {
@@ -178,14 +132,10 @@ impl<'m> Array<'m> {
         if work.units.is_empty() {
             return;
         }
-        if self.rebuild.began.get().is_none() {
-            self.rebuild.began.set(Some(sim.now()));
+        if self.rebuild.background.begin() {
             self.context.shared.note(self.context.id, Event::RebuildBegins);
         }
-        if let Some(rate) = self.rebuild.spec.rate {
-            let span = rate.time_for(Bytes(work.units.len() as u64 * unit));
-            self.rebuild.not_before.set(sim.now().max(self.rebuild.not_before.get()) + span);
-        }
+        self.rebuild.background.spend(Bytes(work.units.len() as u64 * unit));
         let began = sim.now();
         if self.have_rebuilt(work.reads, 0).await
             && self.computed(work.computed).await
@@ -229,24 +179,15 @@ impl<'m> Array<'m> {
     /// Computes lost units from this number of bytes on a controller; returns true if it did.
     async fn computed(&'m self, bytes: u64) -> bool {
         let mut breakdown = Breakdown::from(self.context.shared.sim.now());
-        self.compute(bytes, &self.ask_of_rebuild(self.rebuild.chunks.get()), &mut breakdown).await;
+        let request = self.rebuild.background.request(self.context.stream("rebuild"));
+        self.compute(bytes, &request, &mut breakdown).await;
         !breakdown.has_failed()
     }
 
     /// Performs accesses for the rebuild; returns true if all were done.
     async fn have_rebuilt(&'m self, parts: DiskAccesses, phase: u64) -> bool {
-        let chunk = self.rebuild.chunks.replace(self.rebuild.chunks.get() + 1);
+        let request = self.rebuild.background.access(self.context.stream("rebuild"));
         let mut breakdown = Breakdown::from(self.context.shared.sim.now());
-        self.have_done(parts, &self.ask_of_rebuild(chunk), phase, &mut breakdown).await.is_empty()
-    }
-
-    fn ask_of_rebuild(&self, chunk: u64) -> Request<Block> {
-        let key = self.context.stream("rebuild").key(chunk);
-        let block = Block { op: Op::Read, address: 0, bytes: 0 };
-        let mut request = Request::new(key, block).because(Cause::Rebuild);
-        if self.rebuild.spec.priority == Precedence::ForegroundFirst {
-            request.priority = u8::MAX;
-        }
-        request
+        self.have_done(parts, &request, phase, &mut breakdown).await.is_empty()
     }
 }

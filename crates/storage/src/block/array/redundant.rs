@@ -112,6 +112,9 @@ impl ArrayPlan {
                 "no write waits for anything but its disks: those to `{name}` wait for its bitmap"
             ));
         }
+        if self.scrub.is_some() {
+            return Some(format!("disks serve hosts only: those of `{name}` are read by its scrub too"));
+        }
         let reads = load.kinds.iter().any(|(_, op, _)| *op == Op::Read);
         if self.hedge.is_some() && reads {
             return Some(format!("each read is sent once: `{name}` sends some to other disks too (`hedge`)"));

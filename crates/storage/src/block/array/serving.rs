@@ -100,7 +100,7 @@ impl<'m> Array<'m> {
         phase: u64,
     ) -> (u64, Join<'m, Job, Breakdown>) {
         self.context.shared.divides(parts.len() as u64).await;
-        if request.cause != Cause::Rebuild && request.work.op != Op::Flush {
+        if !matches!(request.cause, Cause::Rebuild | Cause::Scrub) && request.work.op != Op::Flush {
             self.counts.accesses.set(self.counts.accesses.get() + parts.len() as u64);
         }
         let ticket = self.tickets.replace(self.tickets.get() + 1);

@@ -11,6 +11,7 @@ use super::layout::{
     ArrayLayout, Declustered, Mirror, Pairing, Parity, Rotation, SmallWrites, Stripes, UnitPlacement,
 };
 use super::recovery::{DeclusteredSpec, RebuildSpec};
+use super::scrub::ScrubSpec;
 use super::{Access, ArrayPlan};
 use crate::core::component::Spec;
 use crate::core::graph::{Copies, Lowering, MAX_BYTES};
@@ -69,6 +70,9 @@ pub struct ArraySpec {
     /// Rebuild of lost or outdated data of a disk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rebuild: Option<RebuildSpec>,
+    /// Scrub of all data, once. Redundant levels only. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scrub: Option<ScrubSpec>,
     /// Path between the array and its disks: a `link`, `fc_loop`, `scsi_bus` or `sas` of `system`, or several,
     /// used in turn. Default: transfers take no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -234,6 +238,7 @@ impl Spec for ArraySpec {
         let failed = self.check_failed(at, &layout)?;
         self.check_bitmap(at)?;
         let distributed = self.check_rebuild(at, &layout)?;
+        self.check_scrub(at)?;
         let capacity = layout.capacity(each);
         if capacity.0 == 0 {
             let message = "the disks are too small for one round of the declustered placement";
@@ -260,6 +265,7 @@ impl Spec for ArraySpec {
             failed,
             spares: self.spares as usize,
             rebuild: self.rebuild.unwrap_or_default(),
+            scrub: self.scrub,
             distributed,
             copies: !matches!(self.of, Copies::Shared(_)),
             paths: paths.len(),
@@ -299,6 +305,7 @@ impl ArraySpec {
             spares: 0,
             declustered: None,
             rebuild: None,
+            scrub: None,
             via: None,
             controllers: Vec::new(),
             access: Access::default(),
