@@ -34,12 +34,12 @@ demo: $(VENV)/built
 	$(BIN)/headrace run examples/raid0-split-merge.yaml
 
 # A private environment: nothing of the machine's own Python is touched. pip installs uv, and uv the rest in a fraction of the
-# time. Both refuse files whose hashes are not in the lock file; source packages are left out, since building one would run
-# tools that have no hash.
+# time; it trusts the certificates of the machine, as pip does. Both refuse files whose hashes are not in the lock file; source
+# packages are left out, since building one would run tools that have no hash.
 $(VENV)/tools: packaging/dev.lock
 	$(STEP) "Python environment" sh -c '$(PYTHON) -m venv $(VENV) && sed -n "/^uv==/,/[^\\]\$$/p" $< >$(VENV)/uv.txt && \
 	  $(BIN)/python -m pip install --quiet --no-compile --require-hashes --only-binary :all: --requirement $(VENV)/uv.txt && \
-	  $(BIN)/uv pip install --quiet --require-hashes --no-build --python $(BIN)/python --requirement $<'
+	  $(BIN)/uv --system-certs pip install --quiet --require-hashes --no-build --python $(BIN)/python --requirement $<'
 	@touch $@
 
 # The extension as users have it.
@@ -157,17 +157,17 @@ man: $(EXTENSION)
 # The Python tests that need the most of other packages, with the oldest and with the newest versions that pyproject.toml allows.
 oldest newest: wheel
 	$(BIN)/python -m venv --clear target/$@
-	$(BIN)/uv pip compile --quiet --python-version 3.11 --resolution $(if $(filter oldest,$@),lowest-direct,highest) \
+	$(BIN)/uv --system-certs pip compile --quiet --python-version 3.11 --resolution $(if $(filter oldest,$@),lowest-direct,highest) \
 	  --extra search pyproject.toml --output-file target/$@.txt
-	$(BIN)/uv pip install --quiet --python target/$@/bin/python -r target/$@.txt pytest hypothesis
-	$(BIN)/uv pip install --quiet --python target/$@/bin/python --no-deps --reinstall dist/*.whl
+	$(BIN)/uv --system-certs pip install --quiet --python target/$@/bin/python -r target/$@.txt pytest hypothesis
+	$(BIN)/uv --system-certs pip install --quiet --python target/$@/bin/python --no-deps --reinstall dist/*.whl
 	target/$@/bin/python -m pytest $(WITH_VERSIONS)
 
 WITH_VERSIONS := $(addprefix tests/test_,python.py contract.py report.py stores.py requests.py timeline.py decisions.py traces.py)
 
 # The newest versions that pyproject.toml allows, for every Python and system, with the hashes of their files.
 lock: $(VENV)/tools
-	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --group dev pyproject.toml \
+	$(BIN)/uv --system-certs pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --group dev pyproject.toml \
 	  --custom-compile-command "make lock" --output-file packaging/dev.lock
 
 audit: $(VENV)/tools

@@ -39,6 +39,7 @@ def test_the_wheel_runs_without_rust_and_without_the_checkout(tmp_path: Path) ->
     programs = environment / "bin"
     install: list[str | Path] = [
         Path(sys.executable).with_name("uv"),
+        "--system-certs",
         "pip",
         "install",
         "--quiet",
