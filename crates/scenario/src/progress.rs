@@ -1,7 +1,7 @@
 //! What a run and whoever watches it share while it goes on.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// Progress of a run, and the request to end it. Shared between the threads that run and the one that watches.
 #[derive(Default)]
@@ -13,7 +13,7 @@ pub struct Progress {
     /// Requests wanted of all replications, estimated for a run of given time; zero before the scenario is understood.
     pub wanted: AtomicU64,
     /// Set to end the run: it stops within some thousands of events and keeps what it has.
-    pub cancelled: AtomicBool,
+    pub cancelled: Arc<AtomicBool>,
     /// Set by a watcher who wants to see `queues` again.
     pub wants_queues: AtomicBool,
     /// The longest queues: where, and how many requests wait.

@@ -202,6 +202,9 @@ fn of_volume(
         0 if process.kinds().len() == 1 => without_redundancy(&process, volume),
         _ => sampling::of(&process, &repairs, (stream, wanted.within), wanted.threads, progress),
     };
+    if progress.is_cancelled() {
+        return Err(Problem::at(Path::of(&["rates"]), "interrupted before there was an estimate"));
+    }
     if rate.per_s <= 0.0 {
         let message =
             format!("`{}` lost no data in {} cycles of failures and repairs", volume.name, rate.cycles);

@@ -10,6 +10,8 @@
 use headrace_kernel::{Draws, subkey};
 use headrace_storage::Redundancy;
 
+use crate::progress::Progress;
+
 /// Bytes lost with a latent error: a sector, as disks of today have it.
 const SECTOR: f64 = 4096.0;
 
@@ -120,9 +122,7 @@ impl UnitKind {
         }
         Self { name, per_s, drives, of_drive, groups: if several { of_unit } else { Vec::new() } }
     }
-}
 
-impl UnitKind {
     /// Returns true if the failure of a unit loses data while all others work.
     pub fn loses(&self, unit: usize, of: &Redundancy) -> bool {
         let is_here = |drive: &&u32| self.of_drive[**drive as usize] as usize == unit;
@@ -155,11 +155,17 @@ impl<'p> FailureProcess<'p> {
         self.kinds.iter().map(|kind| kind.per_s * kind.drives.len() as f64).sum()
     }
 
-    /// Runs this number of cycles, with or without bias.
-    pub fn cycles(&self, number: u64, times: &RepairTimes, biased: bool, draws: &mut Draws) -> CycleTally {
+    /// Runs this number of cycles, with or without bias; fewer if they are cancelled.
+    pub fn cycles(
+        &self,
+        number: u64,
+        (times, biased): (&RepairTimes, bool),
+        draws: &mut Draws,
+        progress: &Progress,
+    ) -> CycleTally {
         let mut tally = CycleTally { losses: vec![0.0; self.kinds.len() + 1], ..CycleTally::default() };
         let mut cycle = Cycle::new(self, times, biased);
-        for _ in 0..number {
+        while tally.cycles < number && !progress.is_cancelled() {
             let before: f64 = tally.losses.iter().sum();
             cycle.run(draws, &mut tally);
             let loss = tally.losses.iter().sum::<f64>() - before;

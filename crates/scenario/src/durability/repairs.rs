@@ -1,5 +1,8 @@
 //! Times of rebuilds, measured by simulating the scenario with its load while drives are lost.
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
 use headrace_storage::Change;
 use headrace_units::Nanos;
 use headrace_work::NodeId;
@@ -123,11 +126,13 @@ pub fn mean(numbers: &[f64]) -> f64 {
 /// Simulates a rebuild beside the load of the scenario, to its end or for its stretch.
 ///
 /// # Errors
-/// The simulation ends early, or nothing is rebuilt.
+/// The simulation ends early or is interrupted, or hardly anything is rebuilt.
 pub fn measure(job: &RebuildJob, progress: &Progress) -> Result<MeasuredRebuild, String> {
     let name = &job.volume.name;
     let failed = |error: crate::embedded::StorageError| format!("while `{name}` is rebuilt: {error}");
     let mut storage = Storage::of(job.plan.clone(), job.seed);
+    let cancelled = Arc::clone(&progress.cancelled);
+    storage.interrupted_by(move || !cancelled.load(Ordering::Relaxed));
     storage.advance(Nanos(job.stretch.0 / BEFORE)).map_err(failed)?;
     let spares = job.volume.redundancy.spares.map_or(usize::MAX, |spares| spares as usize);
     for (at, drive) in job.lost.iter().enumerate() {
@@ -145,7 +150,7 @@ pub fn measure(job: &RebuildJob, progress: &Progress) -> Result<MeasuredRebuild,
         if seen.last().is_none_or(|last| now.1 > last.1) {
             seen.push(now);
         }
-        if progress.is_cancelled() || now.1 >= 1.0 {
+        if now.1 >= 1.0 {
             break;
         }
     }

@@ -55,7 +55,7 @@ pub fn of(
     let mut cycles = CYCLES.0;
     loop {
         batches = in_parallel(batches, threads, |mut batch| {
-            batch.tally.add(&process.cycles(cycles, &batch.times, true, &mut batch.draws));
+            batch.tally.add(&process.cycles(cycles, (&batch.times, true), &mut batch.draws, progress));
             batch
         });
         let sampled = NORMAL_975 * libm::sqrt(sampling_variance(&batches)) / mean(&batches);
@@ -65,7 +65,7 @@ pub fn of(
         }
         cycles = done;
     }
-    drawn_up(process, repairs, &batches, stream)
+    drawn_up(process, repairs, &batches, stream, progress)
 }
 
 fn batch(repairs: &Repairs, mut draws: Draws) -> Batch {
@@ -91,11 +91,17 @@ fn measuring_variance(batches: &[Batch], measured: usize) -> f64 {
     (between.sum::<f64>() / (many - 1.0) - own).max(0.0) * measured as f64 / (measured as f64 - 1.0)
 }
 
-fn drawn_up(process: &FailureProcess, repairs: &Repairs, batches: &[Batch], stream: RngStream) -> LossRate {
+fn drawn_up(
+    process: &FailureProcess,
+    repairs: &Repairs,
+    batches: &[Batch],
+    stream: RngStream,
+    progress: &Progress,
+) -> LossRate {
     let mut all = CycleTally::default();
     batches.iter().for_each(|batch| all.add(&batch.tally));
     let times = repairs.times_as_measured();
-    let plain = process.cycles(PLAIN_CYCLES * BATCHES, &times, false, &mut stream.of(BATCHES));
+    let plain = process.cycles(PLAIN_CYCLES * BATCHES, (&times, false), &mut stream.of(BATCHES), progress);
     let cycle_s = plain.seconds / plain.cycles as f64;
     let (mean, measured) = (mean(batches), repairs.replications());
     let sampled = NORMAL_975 * libm::sqrt(sampling_variance(batches));

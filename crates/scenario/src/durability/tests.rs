@@ -105,8 +105,12 @@ fn rare_losses_depend_on_the_mean_repair_time_alone() {
 fn latent_errors_are_met_with_the_probability_of_data_sheets() {
     let of = Redundancy { critical_bytes: 1e14, spares: None, ..array(6, 1) };
     let process = process(&of, 1e-9, 8e-15, 0.0);
-    let tally =
-        process.cycles(1, &repairs(&[1e5]).times_as_measured(), true, &mut RngStream::named(1, "", "").of(0));
+    let tally = process.cycles(
+        1,
+        (&repairs(&[1e5]).times_as_measured(), true),
+        &mut RngStream::named(1, "", "").of(0),
+        &Progress::default(),
+    );
     let expected = -libm::expm1(-0.8);
     assert!((tally.losses[1] / expected - 1.0).abs() < 1e-3, "{} for {expected}", tally.losses[1]);
 }
@@ -240,8 +244,8 @@ fn failures_of_servers_and_racks_have_the_same_chance_with_and_without_bias() {
         let times =
             RepairTimes { wait_s: 2.0, of_kind: vec![vec![20.0, 30.0], vec![60.0]], factors: vec![1.0] };
         let draws = RngStream::named(5, "", "");
-        let biased = process.cycles(40_000, &times, true, &mut draws.of(0));
-        let plain = process.cycles(40_000, &times, false, &mut draws.of(1));
+        let biased = process.cycles(40_000, (&times, true), &mut draws.of(0), &Progress::default());
+        let plain = process.cycles(40_000, (&times, false), &mut draws.of(1), &Progress::default());
         for (with, without) in biased.losses.iter().zip(&plain.losses) {
             let off = with / 4e4 - without / 4e4;
             let error = 4.0 * (biased.variance() + plain.variance()).sqrt();
@@ -340,7 +344,7 @@ proptest! {
         let process = process(&of, rate, latent, 20.0);
         let times = repairs(&[10.0, 15.0]).times_as_measured();
         for biased in [true, false] {
-            let tally = process.cycles(200, &times, biased, &mut RngStream::named(seed, "", "").of(1));
+            let tally = process.cycles(200, (&times, biased), &mut RngStream::named(seed, "", "").of(1), &Progress::default());
             prop_assert!(tally.losses.iter().all(|loss| loss.is_finite() && *loss >= 0.0));
             prop_assert!(biased || tally.mean() <= 1.0, "{tally:?}");
             prop_assert!(tally.seconds.is_finite() && tally.bytes.is_finite());

@@ -30,7 +30,7 @@ pub trait Spec {
 
 /// A component fully described: it can be built any number of times.
 pub trait Plan: Theory + std::fmt::Debug + Send + Sync {
-    /// The room in a simulation.
+    /// The component in a simulation.
     type Component<'m>: Component<'m>
     where
         Self: 'm;

@@ -84,13 +84,11 @@ pub type Coming = (Nanos, usize, Block);
 
 /// Sends requests through the components `targets` of `graph`, event by event. Gives each one's account, and checks that what
 /// was sent on every edge arrived.
-#[allow(dead_code, reason = "one of the tests that share this file does not use it")]
 pub fn by_events(graph: &Graph, targets: &[&str], requests: &[Coming]) -> Vec<Breakdown> {
     run(graph, targets, requests).0
 }
 
 /// How many accesses to the disks of `tds` requests to it take, those that nobody waits for included.
-#[allow(dead_code, reason = "one of the tests that share this file uses it")]
 pub fn accesses(graph: &Graph, requests: &[Coming]) -> u64 {
     run(graph, &["tds"], requests).1
 }
@@ -142,7 +140,6 @@ fn run(graph: &Graph, targets: &[&str], requests: &[Coming]) -> (Vec<Breakdown>,
 }
 
 /// The same without events, for one target.
-#[allow(dead_code, reason = "one of the tests that share this file does not use it")]
 pub fn by_recursion(graph: &Graph, target: &str, requests: &[Coming]) -> Vec<Breakdown> {
     let sim = Sim::new();
     let shared = SimContext::new(&sim, 1, Timeline::default());

@@ -6,6 +6,7 @@ mod channels;
 mod common;
 mod controllers;
 mod demands;
+mod device_cache;
 mod fabric;
 mod faults;
 mod fc_loop;

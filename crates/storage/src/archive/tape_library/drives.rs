@@ -49,10 +49,10 @@ pub(super) struct DriveRequest {
     pub since: Nanos,
     /// The file that is recalled, or stored.
     pub file: Option<u64>,
-    /// The share of the drives that it belongs to, its priority, and within which time it should have a drive.
-    pub share: Option<usize>,
+    /// The share of the drives that it belongs to, its priority, and within which time it should have a drive; [`Nanos::MAX`] for any.
+    pub share: Option<u32>,
     pub priority: u8,
-    pub within: Option<Nanos>,
+    pub within: Nanos,
 }
 
 #[derive(Clone, Copy)]

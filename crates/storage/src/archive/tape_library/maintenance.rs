@@ -330,7 +330,7 @@ impl<'m> TapeLibrary<'m> {
             file: None,
             share: None,
             priority: u8::MAX,
-            within: None,
+            within: Nanos::MAX,
         }
     }
 

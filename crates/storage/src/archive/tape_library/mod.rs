@@ -350,7 +350,7 @@ impl<'m> TapeLibrary<'m> {
     fn asks(&self, cartridge: Cartridge, span: (u64, u64), request: &Request<FileOp>) -> DriveRequest {
         let home = self.group_of(cartridge);
         let share = self.shares.of_user(request.work.user);
-        let of_share = share.map(|share| &self.spec.shares[share]);
+        let of_share = share.map(|share| &self.spec.shares[share as usize]);
         DriveRequest {
             cartridge,
             home,
@@ -363,7 +363,7 @@ impl<'m> TapeLibrary<'m> {
             file: (request.work.act != FileAct::Session).then_some(request.work.file),
             share,
             priority: of_share.and_then(|share| share.priority).unwrap_or(request.priority),
-            within: of_share.and_then(|share| share.within),
+            within: of_share.and_then(|share| share.within).unwrap_or(Nanos::MAX),
         }
     }
 

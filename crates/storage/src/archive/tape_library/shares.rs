@@ -62,23 +62,23 @@ impl DriveShare {
 /// The shares of users by the numbers of their names.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ShareTable {
-    by_user: BTreeMap<u64, usize>,
-    others: Option<usize>,
+    by_user: BTreeMap<u64, u32>,
+    others: Option<u32>,
 }
 
 impl ShareTable {
     pub fn of(shares: &[DriveShare]) -> Self {
-        let users = |(at, share): (usize, &DriveShare)| -> Vec<(u64, usize)> {
+        let users = |(at, share): (u32, &DriveShare)| -> Vec<(u64, u32)> {
             share.users.iter().map(|user| (number_of(user.as_bytes()), at)).collect()
         };
         Self {
-            by_user: shares.iter().enumerate().flat_map(users).collect(),
-            others: shares.iter().position(|share| share.users.is_empty()),
+            by_user: (0..).zip(shares).flat_map(users).collect(),
+            others: (0..).zip(shares).find(|(_, share)| share.users.is_empty()).map(|(at, _)| at),
         }
     }
 
     /// Returns the share of a user; `None` if no share is for that one.
-    pub fn of_user(&self, user: u64) -> Option<usize> {
+    pub fn of_user(&self, user: u64) -> Option<u32> {
         self.by_user.get(&user).copied().or(self.others)
     }
 }
@@ -105,7 +105,7 @@ pub(super) type SharedUse = (usize, bool);
 impl DriveRequest {
     /// Returns the share that the request belongs to, if it belongs to one, and whether it writes.
     pub fn shared(&self) -> Option<SharedUse> {
-        Some((self.share?, self.writes))
+        Some((self.share? as usize, self.writes))
     }
 }
 
@@ -147,10 +147,10 @@ impl<'m> Shares<'m> {
 
     /// A request has its first drive: in time, or too late.
     pub fn served(&self, wanted: &DriveRequest, now: Nanos) {
-        if let (Some((share, _)), Some(within)) = (wanted.shared(), wanted.within) {
+        if let (Some((share, _)), true) = (wanted.shared(), wanted.within < Nanos::MAX) {
             let used = &mut self.uses.borrow_mut()[share];
             used.served += 1;
-            used.in_time += u64::from(now - wanted.since <= within);
+            used.in_time += u64::from(now - wanted.since <= wanted.within);
         }
     }
 

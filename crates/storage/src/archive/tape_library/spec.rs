@@ -187,6 +187,50 @@ const fn list() -> u32 {
     500
 }
 
+impl TapeLibrarySpec {
+    /// Refuses an order of requests that cannot be kept.
+    fn check_order(&self, at: &mut Lowering) -> Option<()> {
+        if self.queue == DriveQueue::Deadline && self.shares.iter().all(|share| share.within.is_none()) {
+            let message = "requests are served by deadline, and none has one";
+            return at.refuse("queue", message, Some("give a share `within`: `shares: [{within: 4 h}]`"));
+        }
+        if self.queue == DriveQueue::Aged(Nanos::ZERO) {
+            return at.refuse(
+                "queue",
+                "a wait of no time counts as a level of priority",
+                Some("give a time above 0 s"),
+            );
+        }
+        if self.accumulate > Nanos::ZERO && self.recall == Recall::Arrival {
+            let message = "requests that accumulate for a cartridge are served by one mount only if they are served together";
+            return at.refuse("accumulate", message, Some("set `recall: by_cartridge`"));
+        }
+        if self.longest_wait.is_some() && self.recall == Recall::Arrival {
+            let message =
+                "recalls are served in order of arrival: none for the mounted cartridge goes before others";
+            return at.refuse("longest_wait", message, Some("set `recall: by_cartridge`, or remove it"));
+        }
+        Some(())
+    }
+
+    /// Refuses groups of drives whose cartridges cannot be read or written.
+    fn check_groups(&self, at: &mut Lowering) -> Option<()> {
+        if self.groups.iter().any(|group| group.for_reads.saturating_add(group.for_writes) > group.drives) {
+            let message = "more drives of a group are reserved for reads and writes than it has";
+            return at.refuse(
+                "groups",
+                message,
+                Some("lower `for_reads` or `for_writes`, or raise `drives`"),
+            );
+        }
+        if let Some(problem) = self.unusable() {
+            let help = "leave a drive that does both, reserve fewer, or set `pass_through`";
+            return at.refuse("groups", problem, Some(help));
+        }
+        Some(())
+    }
+}
+
 impl Spec for TapeLibrarySpec {
     type Plan = TapeLibraryPlan;
 
@@ -218,38 +262,8 @@ impl Spec for TapeLibrarySpec {
                 return at.refuse("streaming", message, None);
             }
         }
-        if self.queue == DriveQueue::Deadline && self.shares.iter().all(|share| share.within.is_none()) {
-            let message = "requests are served by deadline, and none has one";
-            return at.refuse("queue", message, Some("give a share `within`: `shares: [{within: 4 h}]`"));
-        }
-        if self.queue == DriveQueue::Aged(Nanos::ZERO) {
-            return at.refuse(
-                "queue",
-                "a wait of no time counts as a level of priority",
-                Some("give a time above 0 s"),
-            );
-        }
-        if self.accumulate > Nanos::ZERO && self.recall == Recall::Arrival {
-            let message = "requests that accumulate for a cartridge are served by one mount only if they are served together";
-            return at.refuse("accumulate", message, Some("set `recall: by_cartridge`"));
-        }
-        if self.longest_wait.is_some() && self.recall == Recall::Arrival {
-            let message =
-                "recalls are served in order of arrival: none for the mounted cartridge goes before others";
-            return at.refuse("longest_wait", message, Some("set `recall: by_cartridge`, or remove it"));
-        }
-        if self.groups.iter().any(|group| group.for_reads.saturating_add(group.for_writes) > group.drives) {
-            let message = "more drives of a group are reserved for reads and writes than it has";
-            return at.refuse(
-                "groups",
-                message,
-                Some("lower `for_reads` or `for_writes`, or raise `drives`"),
-            );
-        }
-        if let Some(problem) = self.unusable() {
-            let help = "leave a drive that does both, reserve fewer, or set `pass_through`";
-            return at.refuse("groups", problem, Some(help));
-        }
+        self.check_order(at)?;
+        self.check_groups(at)?;
         let tapes: Vec<Tape> =
             self.groups.iter().map(|group| Tape::of(self, group, at)).collect::<Option<_>>()?;
         if let Some(invalid) = self.repack.as_ref().and_then(|repack| repack.lacks_drives(self, &tapes)) {

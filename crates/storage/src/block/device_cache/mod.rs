@@ -24,7 +24,7 @@ pub use spec::{CachedWrites, DeviceCachePlan, DeviceCacheSpec};
 /// The place, among the components used, of the one that is cached.
 const TARGET: usize = 0;
 
-/// Maximum number of reads whose data is being written to the cache; the data of others is not cached. As bcache and the L2ARC do, a cache
+/// Maximum number of reads whose data is being written to the cache, an estimate; the data of others is not cached. As bcache and the L2ARC do, a cache
 /// that falls behind is filled less, rather than slowing reads down.
 const MOST_FILLS: usize = 64;
 
@@ -116,6 +116,14 @@ impl Plan for DeviceCachePlan {
 }
 
 impl<'m> DeviceCache<'m> {
+    fn pools(&'m self) -> &'m Pools<'m> {
+        self.pools.get_or_init(|| Pools {
+            parts: WorkerPool::new(self.sim, move |part| self.part(part)),
+            fills: WorkerPool::new(self.sim, move |request| self.filled(request)),
+            writers: WorkerPool::new(self.sim, move |()| self.work()),
+        })
+    }
+
     /// Reads what is cached from the cache, and the rest from the target.
     async fn read(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         let found = self.blocks.borrow_mut().read(request.work);
@@ -130,7 +138,6 @@ impl<'m> DeviceCache<'m> {
 
     /// Has data that was read written to the cache, block by block, while nobody waits for it.
     fn fill(&'m self, request: &Request<Block>, read: Block) {
-        let Some(pools) = self.pools.get() else { return };
         let block = self.plan.spec.block.0;
         for number in read.address / block..read.end().div_ceil(block) {
             if self.fills.get() >= MOST_FILLS || !self.blocks.borrow_mut().admit(number) {
@@ -139,7 +146,9 @@ impl<'m> DeviceCache<'m> {
             self.fills.set(self.fills.get() + 1);
             let address = read.address.max(number * block);
             let bytes = read.end().min((number + 1) * block) - address;
-            pools.fills.start(request.child(!number, Block { op: Op::Write, address, bytes }));
+            let part = Block { op: Op::Write, address, bytes };
+            self.blocks.borrow_mut().validate(part, false);
+            self.pools().fills.start(request.child(!number, part));
         }
     }
 
@@ -147,11 +156,14 @@ impl<'m> DeviceCache<'m> {
     async fn filled(&'m self, request: Request<Block>) {
         let mut breakdown = Breakdown::from(self.sim.now());
         self.ask_cache(&request, &mut breakdown).await;
-        if !breakdown.has_failed() {
-            add(&self.counts.filled, request.work.bytes);
-            self.blocks.borrow_mut().validate(request.work, false);
+        let mut blocks = self.blocks.borrow_mut();
+        match breakdown.has_failed() {
+            false => add(&self.counts.filled, request.work.bytes),
+            // What was written meanwhile is not what was read.
+            true if blocks.is_dirty(request.work) => {}
+            true => blocks.invalidate(request.work),
         }
-        self.blocks.borrow_mut().unpin(request.work);
+        blocks.unpin(request.work);
         self.fills.set(self.fills.get() - 1);
     }
 
@@ -190,12 +202,11 @@ impl<'m> DeviceCache<'m> {
         if let [(goes, part)] = parts[..] {
             return self.one(goes, &request.with(part), breakdown).await;
         }
-        let Some(pools) = self.pools.get() else { return };
         self.context.shared.divides(parts.len() as u64).await;
         let ticket = self.tickets.replace(self.tickets.get() + 1);
         let parts = parts.into_iter().zip(0..);
         let parts = parts.map(|((goes, work), n)| Part { request: request.child(n, work), goes, ticket });
-        if let Some(slowest) = pools.parts.all(parts).await {
+        if let Some(slowest) = self.pools().parts.all(parts).await {
             breakdown.follow(&slowest);
         }
         if self.has_failed(ticket) {
@@ -281,14 +292,6 @@ impl<'m> Component<'m> for DeviceCache<'m> {
         if self.counts.lost.get() > 0 {
             put("lost_bytes", Meter::Count(self.counts.lost.get()));
         }
-    }
-
-    fn begin(&'m self) {
-        self.pools.get_or_init(|| Pools {
-            parts: WorkerPool::new(self.sim, move |part| self.part(part)),
-            fills: WorkerPool::new(self.sim, move |request| self.filled(request)),
-            writers: WorkerPool::new(self.sim, move |()| self.work()),
-        });
     }
 }
 

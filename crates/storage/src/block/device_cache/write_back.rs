@@ -8,10 +8,9 @@ use crate::core::meter::add;
 impl<'m> DeviceCache<'m> {
     /// Starts as many workers as are allowed, while more is dirty than may be.
     pub(super) fn write_back(&'m self) {
-        let Some(pools) = self.pools.get() else { return };
         while self.workers.get() < self.plan.spec.write_back_depth && self.is_due() {
             self.workers.set(self.workers.get() + 1);
-            pools.writers.start(());
+            self.pools().writers.start(());
         }
     }
 

@@ -63,9 +63,9 @@ mod tests {
     fn priorities_come_before_arrivals_and_deadlines_before_those_without() {
         assert!(priority::rank(1, HOUR) < priority::rank(2, Nanos::ZERO));
         assert!(priority::rank(1, Nanos::ZERO) < priority::rank(1, HOUR));
-        assert!(deadline::rank(HOUR, Some(HOUR)) < deadline::rank(Nanos::ZERO, Some(Nanos(3 * HOUR.0))));
-        assert!(deadline::rank(HOUR, Some(Nanos::MAX)) < deadline::rank(Nanos::ZERO, None));
-        assert!(deadline::rank(Nanos::ZERO, None) < deadline::rank(HOUR, None));
+        assert!(deadline::rank(HOUR, HOUR) < deadline::rank(Nanos::ZERO, Nanos(3 * HOUR.0)));
+        assert!(deadline::rank(HOUR, Nanos(9 * HOUR.0)) < deadline::rank(Nanos::ZERO, Nanos::MAX));
+        assert!(deadline::rank(Nanos::ZERO, Nanos::MAX) < deadline::rank(HOUR, Nanos::MAX));
         assert!(arrival::rank(Nanos::ZERO) < arrival::rank(HOUR));
     }
 }
