@@ -37,3 +37,9 @@ fn what_was_read_is_read_from_the_cache() {
 fn what_is_written_while_it_goes_to_the_cache_is_not_read_from_there() {
     assert_eq!(took(&[(0, Op::Read), (12, Op::Write), (40, Op::Read)]), [10, 10, 10]);
 }
+
+/// From 10 to 14 ms it is not there yet.
+#[test]
+fn what_is_on_its_way_to_the_cache_is_read_from_the_disk() {
+    assert_eq!(took(&[(0, Op::Read), (12, Op::Read), (40, Op::Read)]), [10, 10, 4]);
+}

@@ -82,6 +82,8 @@ struct CachedBlock {
     slot: u64,
     valid: u64,
     dirty: u64,
+    /// Sectors whose data was read from the target, is on its way here, and has not been written since.
+    coming: u64,
     /// Number of accesses in flight; the block stays until they end.
     pins: u32,
 }
@@ -171,10 +173,28 @@ impl CachedBlocks {
     pub fn admit(&mut self, number: u64) -> bool {
         if self.used(number).is_none() {
             let Some(slot) = self.room(number) else { return false };
-            self.hold(number, CachedBlock { slot, valid: 0, dirty: 0, pins: 0 });
+            self.hold(number, CachedBlock { slot, valid: 0, dirty: 0, coming: 0, pins: 0 });
         }
         self.pin(number);
         true
+    }
+
+    /// Notes that data of a block that has a slot is on its way to the device.
+    pub fn expect(&mut self, part: Block) {
+        let mask = self.mask(part);
+        if let Some(block) = self.held.get_mut(&(part.address / self.block)) {
+            block.coming |= mask;
+        }
+    }
+
+    /// Notes that data has arrived, or failed to. What was written since it was read is not what arrived.
+    pub fn arrive(&mut self, part: Block, has_failed: bool) {
+        let mask = self.mask(part);
+        if let Some(block) = self.held.get_mut(&(part.address / self.block)) {
+            block.valid |= if has_failed { 0 } else { block.coming & mask };
+            block.coming &= !mask;
+            block.pins -= 1;
+        }
     }
 
     /// Notes that data within one block is on the device, dirty or as the target has it.
@@ -182,6 +202,7 @@ impl CachedBlocks {
         let (number, mask) = (part.address / self.block, self.mask(part));
         let Some(block) = self.held.get_mut(&number) else { return };
         block.valid |= mask;
+        block.coming &= !mask;
         if dirty {
             self.dirty_sectors += u64::from((mask & !block.dirty).count_ones());
             block.dirty |= mask;
@@ -197,6 +218,7 @@ impl CachedBlocks {
             let mask = self.mask(part);
             let Some(block) = self.used(number) else { continue };
             block.valid &= !mask;
+            block.coming &= !mask;
             let cleaned = block.dirty & mask;
             block.dirty &= !mask;
             let is_clean = block.dirty == 0;
@@ -287,7 +309,7 @@ impl CachedBlocks {
     fn used(&mut self, number: u64) -> Option<&mut CachedBlock> {
         if let Some(slot) = self.untouched.take(number) {
             let valid = bits(0, self.block / self.sector);
-            self.hold(number, CachedBlock { slot, valid, dirty: 0, pins: 0 });
+            self.hold(number, CachedBlock { slot, valid, dirty: 0, coming: 0, pins: 0 });
         }
         let block = self.held.get_mut(&number)?;
         if block.dirty == 0 {

@@ -147,7 +147,7 @@ impl<'m> DeviceCache<'m> {
             let address = read.address.max(number * block);
             let bytes = read.end().min((number + 1) * block) - address;
             let part = Block { op: Op::Write, address, bytes };
-            self.blocks.borrow_mut().validate(part, false);
+            self.blocks.borrow_mut().expect(part);
             self.pools().fills.start(request.child(!number, part));
         }
     }
@@ -156,14 +156,10 @@ impl<'m> DeviceCache<'m> {
     async fn filled(&'m self, request: Request<Block>) {
         let mut breakdown = Breakdown::from(self.sim.now());
         self.ask_cache(&request, &mut breakdown).await;
-        let mut blocks = self.blocks.borrow_mut();
-        match breakdown.has_failed() {
-            false => add(&self.counts.filled, request.work.bytes),
-            // What was written meanwhile is not what was read.
-            true if blocks.is_dirty(request.work) => {}
-            true => blocks.invalidate(request.work),
+        if !breakdown.has_failed() {
+            add(&self.counts.filled, request.work.bytes);
         }
-        blocks.unpin(request.work);
+        self.blocks.borrow_mut().arrive(request.work, breakdown.has_failed());
         self.fills.set(self.fills.get() - 1);
     }
 
