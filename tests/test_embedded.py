@@ -197,6 +197,62 @@ def test_a_component_fails_at_the_present_of_the_environment() -> None:
     env.run(env.process(client()))  # type: ignore[no-untyped-call]
 
 
+DISK = "system: {disk: {type: disk, device: exos-x18, positioning: mechanical}}"
+
+
+def log_until(failure_ns: int, *, flush: bool) -> tuple[set[int], set[int]]:
+    """Append to a log until power fails: the records that were acknowledged, and the writes that are lost."""
+    storage = Storage(Scenario(DISK), remember_writes=True)
+    acknowledged: set[int] = set()
+    while True:
+        record = storage.submit("disk", "write", address=4096 * len(acknowledged), size=4096)
+        answered = storage.next_completion(failure_ns)
+        if flush and answered:
+            storage.submit("disk", "flush", address=0, size=0)
+            answered = storage.next_completion(failure_ns)
+        if not answered:
+            loss = storage.lose_power()
+            assert len(loss.unanswered) == 1
+            assert all(write.parts == ((write.address, 4096),) and not write.is_torn for write in loss.lost)
+            return acknowledged, {write.ticket for write in loss.lost}
+        acknowledged.add(record)
+
+
+def test_a_loss_of_power_takes_what_was_not_flushed() -> None:
+    acknowledged, lost = log_until(10**9, flush=False)
+    assert lost
+    assert lost == set(sorted(acknowledged)[-len(lost) :]), "a log is written in order, so its end is lost"
+    acknowledged, lost = log_until(10**9, flush=True)
+    assert acknowledged
+    assert not lost & acknowledged
+
+
+def test_power_cannot_fail_where_writes_are_not_remembered() -> None:
+    with pytest.raises(ValueError, match="call `remember_writes` first"):
+        Storage(Scenario(DISK)).lose_power()
+
+
+def test_power_fails_at_the_present_of_the_environment() -> None:
+    env = simpy.Environment()
+    disks = Disks(env, Storage(Scenario(DISK), remember_writes=True))
+    answered: list[int] = []
+
+    def client() -> simpy.events.ProcessGenerator:
+        for number in range(10**6):
+            answered.append((yield disks["disk"].write(4096 * number, 4096)).ticket)
+            if number % 50 == 49:
+                yield disks["disk"].flush()
+
+    env.process(client())
+    env.run(until=0.5)
+    loss = disks.lose_power()
+    assert len(answered) > 100
+    assert len(loss.unanswered) == 1
+    assert {write.ticket for write in loss.lost} <= set(answered[-50:])
+    env.run(until=1)
+    assert answered[-1] < loss.unanswered[0], "the client waits for an answer that never comes"
+
+
 @pytest.fixture(scope="module")
 def library() -> Path:
     """Return the folder of the library for C."""
@@ -227,6 +283,53 @@ def test_every_call_from_c_has_a_status(library: Path) -> None:
     ] == [7] * 3
     c.headrace_free(storage)
     c.headrace_free(None)
+
+
+class Loss(ctypes.Structure):
+    """`headrace_loss_of_power`."""
+
+    _fields_ = (
+        ("ticket", ctypes.c_uint64),
+        ("address", ctypes.c_uint64),
+        ("bytes", ctypes.c_uint64),
+        ("target", ctypes.c_size_t),
+        ("unanswered", ctypes.c_uint32),
+    )
+
+
+class Request(ctypes.Structure):
+    """`headrace_request`."""
+
+    _fields_ = (
+        ("at_ns", ctypes.c_uint64),
+        ("target", ctypes.c_size_t),
+        ("op", ctypes.c_uint32),
+        ("durable", ctypes.c_uint32),
+        ("address", ctypes.c_uint64),
+        ("bytes", ctypes.c_uint64),
+    )
+
+
+def test_power_fails_from_c(library: Path) -> None:
+    c = ctypes.CDLL(str(library / "libheadrace_c.so"))
+    c.headrace_load.restype = ctypes.c_void_p
+    storage = ctypes.c_void_p(c.headrace_load(DISK.encode(), b"s.yaml", ctypes.c_uint64(1), None, ctypes.c_size_t(0)))
+    number, loss = ctypes.c_size_t(), Loss()
+    assert c.headrace_lose_power(storage, ctypes.byref(number)) == 8
+    assert c.headrace_remember_writes(storage) == 0
+    first = Request(0, 0, 1, 0, 0, 8192)
+    second = Request(900_000, 0, 1, 0, 1 << 30, 4096)
+    for request in (first, second):
+        assert c.headrace_submit(storage, ctypes.byref(request), None) == 0
+    assert c.headrace_advance(storage, ctypes.c_uint64(910_000)) == 0
+    assert c.headrace_lose_power(storage, ctypes.byref(number)) == 0
+    found = []
+    for at in range(number.value):
+        assert c.headrace_loss(storage, ctypes.c_size_t(at), ctypes.byref(loss)) == 0
+        found.append((loss.ticket, loss.address, loss.bytes, loss.target, loss.unanswered))
+    assert found == [(0, 0, 8192, 0, 0), (1, 0, 0, 0, 1)]
+    assert c.headrace_loss(storage, number, ctypes.byref(loss)) == 2
+    c.headrace_free(storage)
 
 
 def test_a_program_in_c_gets_the_answers_of_a_run(ran: polars.DataFrame, library: Path, tmp_path: Path) -> None:

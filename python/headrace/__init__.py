@@ -26,7 +26,7 @@ from headrace._core import ScenarioError, __version__
 if TYPE_CHECKING:
     from headrace import document, study, trace
     from headrace.durability import Durability
-    from headrace.embedded import Completion, Storage
+    from headrace.embedded import Completion, LostWrite, PowerLoss, Storage
     from headrace.experiment import Experiment, Interrupted, Precision, Table, sweep
     from headrace.experiment.capacity import Capacity, capacity
     from headrace.experiment.compare import Comparison, compare
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 # Where each name is, for it is imported when it is first used: no command and no program needs all.
 PLACES = {
     "durability": "Durability",
-    "embedded": "Completion Storage",
+    "embedded": "Completion LostWrite PowerLoss Storage",
     "frames": "units",
     "experiment": "Experiment Interrupted Precision Table sweep",
     "experiment.capacity": "Capacity capacity",
@@ -75,7 +75,9 @@ __all__ = [
     "Durability",
     "Experiment",
     "Interrupted",
+    "LostWrite",
     "Optimum",
+    "PowerLoss",
     "Precision",
     "Results",
     "Scenario",

@@ -38,12 +38,46 @@ class Completion:
     spans: tuple[Span, ...]
 
 
+@dataclass(frozen=True)
+class LostWrite:
+    """A write that was answered, and of which data is lost.
+
+    Its `parts` that are lost are pairs of address and bytes. There, the target has what was written at the last flush
+    or before, or by any write since then.
+    """
+
+    ticket: int
+    target: str
+    address: int
+    size: int
+    parts: tuple[tuple[int, int], ...]
+
+    @property
+    def is_torn(self) -> bool:
+        """True if some of the write is lost, and some is there."""
+        return sum(size for _, size in self.parts) < self.size
+
+
+@dataclass(frozen=True)
+class PowerLoss:
+    """What a loss of power left.
+
+    `lost` are writes that were answered and of which data is lost, by target in the order of their answers.
+    `unanswered` are the tickets of requests in flight, which are never answered: each sector of a write among them has
+    its old data or the new.
+    """
+
+    lost: tuple[LostWrite, ...]
+    unanswered: tuple[int, ...]
+
+
 class Storage:
     """The `system` of a scenario, to which this program submits requests. Times are virtual and in ns.
 
     `scenario` is one, or its file. Its streams, if any, run as background load. The same scenario, seed and calls give
     the same completions. Raises `ScenarioError` where the scenario cannot work; every later mistake (a time in the
-    past, an unknown name, an address beyond the end) is a `ValueError` and changes nothing.
+    past, an unknown name, an address beyond the end) is a `ValueError` and changes nothing. With `remember_writes`,
+    power can fail: see `lose_power`.
 
     >>> from headrace import Scenario, Storage
     >>> disk = Storage(Scenario("system: {disk: {type: disk, device: seagate-st18000nm000j}}"))
@@ -53,11 +87,13 @@ class Storage:
     (True, False, True)
     """
 
-    def __init__(self, scenario: "Scenario | str | Path", *, seed: int = 1) -> None:
+    def __init__(self, scenario: "Scenario | str | Path", *, seed: int = 1, remember_writes: bool = False) -> None:
         """Build the system."""
         of = scenario if isinstance(scenario, Scenario) else load(scenario)
         self._core = _core.Storage(of.text, str(of.file), sets(of.changes), seed)
         self._targets = {name: number for number, (name, _) in enumerate(self._core.targets())}
+        if remember_writes:
+            self._core.remember_writes()
 
     @property
     def now_ns(self) -> int:
@@ -140,6 +176,21 @@ class Storage:
     def slow(self, component: str, times: float) -> None:
         """Have a component take this many times as long as usual for what it begins from now on; 1: as usual."""
         self._core.slow(component, round(100 * max(times, 0)))
+
+    def lose_power(self) -> PowerLoss:
+        """Have power fail everywhere, now, and be back at once; return what is lost.
+
+        To have it away for a minute, submit nothing for a minute. Volatile memories are empty afterwards: caches of
+        disks, of arrays without a battery, and of file systems. What a component cannot tell, and was not flushed,
+        counts as lost. Needs `remember_writes`, and a scenario without streams.
+        """
+        lost, unanswered = self._core.lose_power()
+        names = list(self._targets)
+        rows = (
+            LostWrite(ticket, names[target], address, size, tuple(parts))
+            for ticket, target, address, size, parts in lost
+        )
+        return PowerLoss(tuple(rows), tuple(unanswered))
 
     @property
     def components(self) -> "polars.DataFrame":

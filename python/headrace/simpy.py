@@ -6,7 +6,7 @@ from typing import Any
 from simpy import Environment, Event
 from simpy.events import NORMAL, EventPriority
 
-from headrace.embedded import END_NS, Completion, Op, Storage
+from headrace.embedded import END_NS, Completion, Op, PowerLoss, Storage
 
 # Less urgent than all that SimPy schedules at an instant, so that requests of that instant are on their way.
 LAST = EventPriority(NORMAL + 1)
@@ -47,6 +47,13 @@ class Disks:
         """Return the storage with its time passed to the environment's: to have a component fail now, for example."""
         self.storage.advance(max(self._ns(self.env.now), self.storage.now_ns))
         return self.storage
+
+    def lose_power(self) -> PowerLoss:
+        """Have power fail now, as `Storage.lose_power` does; the events of requests without an answer never happen."""
+        loss = self.present().lose_power()
+        for ticket in loss.unanswered:
+            self._waiting.pop(ticket)
+        return loss
 
     def submit(self, target: str, op: Op, address: int, size: int, *, durable: bool = False) -> Event:
         """Return the event of a request's completion."""
@@ -98,6 +105,10 @@ class Disk:
     def write(self, address: int, size: int, *, durable: bool = False) -> Event:
         """Return the event of a write's completion; with `durable`, of its being on the medium."""
         return self.of.submit(self.target, "write", address, size, durable=durable)
+
+    def flush(self) -> Event:
+        """Return the event of a flush's completion: all that was answered before it is on the medium."""
+        return self.of.submit(self.target, "flush", 0, 0)
 
 
 __all__ = ["Completion", "Disk", "Disks"]

@@ -27,6 +27,8 @@ typedef enum headrace_status {
   HEADRACE_STATUS_ENDED = 6,
   // A pointer is null, or a text is not UTF-8.
   HEADRACE_STATUS_INVALID = 7,
+  // Power cannot fail, or writes cannot be remembered, in this storage; or too many writes were not flushed.
+  HEADRACE_STATUS_POWER = 8,
 } headrace_status;
 
 // Kind of a request.
@@ -71,6 +73,21 @@ typedef struct headrace_completion {
   // 0 if there was no completion: time has passed to `until_ns`.
   uint32_t found;
 } headrace_completion;
+
+// Data that a loss of power took, or a request that it left without an answer.
+typedef struct headrace_loss_of_power {
+  // The number that `headrace_submit` gave the request.
+  uint64_t ticket;
+  // Address and number of the bytes that are lost of a write that was answered. There, the target has what was written at the last
+  // flush or before, or by any write since then.
+  uint64_t address;
+  // See `address`.
+  uint64_t bytes;
+  // Number of the target, as from `headrace_target`; 0 for a request without an answer.
+  size_t target;
+  // Not 0 for a request that was in flight, and is never answered: each sector of a write has its old data or the new.
+  uint32_t unanswered;
+} headrace_loss_of_power;
 
 #ifdef __cplusplus
 extern "C" {
@@ -133,6 +150,28 @@ enum headrace_status headrace_next(struct headrace_storage *storage,
 // # Safety
 // `storage` came from `headrace_load`. Null is refused.
 enum headrace_status headrace_advance(struct headrace_storage *storage, uint64_t until_ns);
+
+// Remembers from now on which writes are answered and not flushed, so that power can fail. To be called before the first request.
+//
+// # Safety
+// `storage` came from `headrace_load`. Null is refused.
+enum headrace_status headrace_remember_writes(struct headrace_storage *storage);
+
+// Has power fail everywhere, now, and be back at once. Writes to `number` how many losses `headrace_loss` then tells of. Needs
+// `headrace_remember_writes`, and a scenario without streams.
+//
+// # Safety
+// `storage` came from `headrace_load`; `number` can be written to, or is null. Null is refused for `storage`.
+enum headrace_status headrace_lose_power(struct headrace_storage *storage,
+                                         size_t *number);
+
+// Writes one of the losses of the last loss of power to `loss`: first the lost parts of writes, then requests without an answer.
+//
+// # Safety
+// `storage` came from `headrace_load`; `loss` can be written to. Null is refused.
+enum headrace_status headrace_loss(struct headrace_storage *storage,
+                                   size_t number,
+                                   struct headrace_loss_of_power *loss);
 
 // Has a component take `percent` of its usual time for what it begins from now on; 100 for the usual time.
 //

@@ -3,12 +3,13 @@
 use std::ffi::{CStr, CString, c_char};
 use std::ptr;
 
-use headrace::{Block, Change, Nanos, Op, Storage, StorageError};
+use headrace::{Block, Change, Nanos, Op, PowerLoss, Storage, StorageError};
 
 /// A storage system. It belongs to one thread at a time.
 pub struct HeadraceStorage {
     storage: Storage,
     error: CString,
+    losses: Vec<HeadraceLoss>,
 }
 
 /// Outcome of a call. Where it is not `HEADRACE_STATUS_OK`, `headrace_error` has a message, and nothing was done.
@@ -31,6 +32,8 @@ pub enum HeadraceStatus {
     Ended = 6,
     /// A pointer is null, or a text is not UTF-8.
     Invalid = 7,
+    /// Power cannot fail, or writes cannot be remembered, in this storage; or too many writes were not flushed.
+    Power = 8,
 }
 
 /// Kind of a request.
@@ -79,6 +82,23 @@ pub struct HeadraceCompletion {
     pub found: u32,
 }
 
+/// Data that a loss of power took, or a request that it left without an answer.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct HeadraceLoss {
+    /// The number that `headrace_submit` gave the request.
+    pub ticket: u64,
+    /// Address and number of the bytes that are lost of a write that was answered. There, the target has what was written at the last
+    /// flush or before, or by any write since then.
+    pub address: u64,
+    /// See `address`.
+    pub bytes: u64,
+    /// Number of the target, as from `headrace_target`; 0 for a request without an answer.
+    pub target: usize,
+    /// Not 0 for a request that was in flight, and is never answered: each sector of a write has its old data or the new.
+    pub unanswered: u32,
+}
+
 fn status(error: &StorageError) -> HeadraceStatus {
     match error {
         StorageError::Past { .. } => HeadraceStatus::Past,
@@ -86,6 +106,9 @@ fn status(error: &StorageError) -> HeadraceStatus {
         StorageError::BeyondEnd { .. } => HeadraceStatus::BeyondEnd,
         StorageError::Empty => HeadraceStatus::Empty,
         StorageError::TooMany(_) => HeadraceStatus::TooMany,
+        StorageError::TooManyUnstable(..)
+        | StorageError::TooLateToRemember
+        | StorageError::CannotLosePower(_) => HeadraceStatus::Power,
         StorageError::Ended(_) | StorageError::Interrupted => HeadraceStatus::Ended,
     }
 }
@@ -150,7 +173,11 @@ pub unsafe extern "C" fn headrace_load(
             Storage::load(scenario, file, &[], seed).map_err(|problems| problems.rendered())
         });
     match loaded {
-        Ok(storage) => Box::into_raw(Box::new(HeadraceStorage { storage, error: CString::default() })),
+        Ok(storage) => Box::into_raw(Box::new(HeadraceStorage {
+            storage,
+            error: CString::default(),
+            losses: Vec::new(),
+        })),
         Err(message) => {
             let message = text(&message);
             if !error.is_null() && room > 0 {
@@ -282,6 +309,80 @@ pub unsafe extern "C" fn headrace_advance(storage: *mut HeadraceStorage, until_n
     let done = of.storage.advance(Nanos(until_ns));
     // SAFETY: nothing is written to null.
     unsafe { of.give(done, ptr::null_mut()) }
+}
+
+/// Remembers from now on which writes are answered and not flushed, so that power can fail. To be called before the first request.
+///
+/// # Safety
+/// `storage` came from `headrace_load`. Null is refused.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn headrace_remember_writes(storage: *mut HeadraceStorage) -> HeadraceStatus {
+    // SAFETY: the caller says that it is null or valid.
+    let Some(of) = (unsafe { storage.as_mut() }) else { return HeadraceStatus::Invalid };
+    let done = of.storage.remember_writes();
+    // SAFETY: nothing is written to null.
+    unsafe { of.give(done, ptr::null_mut()) }
+}
+
+/// Has power fail everywhere, now, and be back at once. Writes to `number` how many losses `headrace_loss` then tells of. Needs
+/// `headrace_remember_writes`, and a scenario without streams.
+///
+/// # Safety
+/// `storage` came from `headrace_load`; `number` can be written to, or is null. Null is refused for `storage`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn headrace_lose_power(
+    storage: *mut HeadraceStorage,
+    number: *mut usize,
+) -> HeadraceStatus {
+    // SAFETY: the caller says that it is null or valid.
+    let Some(of) = (unsafe { storage.as_mut() }) else { return HeadraceStatus::Invalid };
+    let found = of.storage.lose_power().map(|loss| {
+        of.losses = losses(&loss);
+        of.losses.len()
+    });
+    // SAFETY: the caller says that it is null or can be written to.
+    unsafe { of.give(found, number) }
+}
+
+/// Each lost part of a write, and each request without an answer.
+fn losses(loss: &PowerLoss) -> Vec<HeadraceLoss> {
+    let lost = loss.lost.iter().flat_map(|write| {
+        let (ticket, target) = (write.ticket, write.target);
+        write.parts.iter().map(move |&(address, bytes)| HeadraceLoss {
+            ticket,
+            address,
+            bytes,
+            target,
+            unanswered: 0,
+        })
+    });
+    let unanswered = loss.unanswered.iter();
+    let unanswered =
+        unanswered.map(|&ticket| HeadraceLoss { ticket, address: 0, bytes: 0, target: 0, unanswered: 1 });
+    lost.chain(unanswered).collect()
+}
+
+/// Writes one of the losses of the last loss of power to `loss`: first the lost parts of writes, then requests without an answer.
+///
+/// # Safety
+/// `storage` came from `headrace_load`; `loss` can be written to. Null is refused.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn headrace_loss(
+    storage: *mut HeadraceStorage,
+    number: usize,
+    loss: *mut HeadraceLoss,
+) -> HeadraceStatus {
+    // SAFETY: the caller says that it is null or valid.
+    let Some(of) = (unsafe { storage.as_mut() }) else { return HeadraceStatus::Invalid };
+    if loss.is_null() {
+        return of.refuse(HeadraceStatus::Invalid, "there is no room for the loss");
+    }
+    let Some(found) = of.losses.get(number).copied() else {
+        let message = format!("there is no loss {number}, of {}", of.losses.len());
+        return of.refuse(HeadraceStatus::Unknown, &message);
+    };
+    // SAFETY: it is not null, and the caller says that it can be written to.
+    unsafe { of.give(Ok(found), loss) }
 }
 
 /// Has a component take `percent` of its usual time for what it begins from now on; 100 for the usual time.

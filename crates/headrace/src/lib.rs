@@ -24,7 +24,9 @@
 //! This crate follows semantic versioning. The crates beneath it do not: use what is exported here.
 
 pub use headrace_scenario::document::Problems;
-pub use headrace_scenario::embedded::{Completion, ComponentUse, Storage, StorageError};
+pub use headrace_scenario::embedded::{
+    Completion, ComponentUse, LostWrite, PowerLoss, Storage, StorageError,
+};
 pub use headrace_storage::Change;
 pub use headrace_units::Nanos;
 pub use headrace_work::{Block, Breakdown, NodeId, Op, TimeKind};

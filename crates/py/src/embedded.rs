@@ -1,6 +1,6 @@
 //! A storage system inside a Python program.
 
-use headrace_scenario::embedded::{Completion, Storage, StorageError};
+use headrace_scenario::embedded::{Completion, LostWrite, Storage, StorageError};
 use headrace_storage::Change;
 use headrace_units::Nanos;
 use headrace_work::{Block, Op, TimeKind};
@@ -21,6 +21,9 @@ type Span = (String, &'static str, u64);
 
 /// Ticket, time, whether it failed, and where its time went.
 type FoundCompletion = (u64, u64, bool, Vec<Span>);
+
+/// A write that was answered and of which data is lost: ticket, number of the target, address, bytes, and the lost parts.
+type FoundLoss = (u64, usize, u64, u64, Vec<(u64, u64)>);
 
 fn wrong(error: StorageError) -> PyErr {
     match error {
@@ -64,6 +67,19 @@ impl StorageHandle {
         // The signal is only noted here: what is raised is raised where the call ends.
         storage.interrupted_by(|| Python::attach(|py| py.check_signals().is_ok()));
         Ok(Self { storage })
+    }
+
+    /// Remembers which writes are answered and not flushed, so that power can fail.
+    fn remember_writes(&mut self) -> PyResult<()> {
+        self.storage.remember_writes().map_err(wrong)
+    }
+
+    /// Power fails and is back at once: the writes that are lost, and the tickets of requests that are never answered.
+    fn lose_power(&mut self) -> PyResult<(Vec<FoundLoss>, Vec<u64>)> {
+        let loss = self.storage.lose_power().map_err(wrong)?;
+        let row =
+            |LostWrite { ticket, target, block, parts }| (ticket, target, block.address, block.bytes, parts);
+        Ok((loss.lost.into_iter().map(row).collect(), loss.unanswered))
     }
 
     /// The present.

@@ -22,6 +22,7 @@ pub use self::core::device::{self, Device, DeviceRef, Sourced};
 pub use self::core::graph::{DeviceCatalogue, DeviceLookup, Graph, LoweringError, Node, View, WantedRoute};
 pub use self::core::health::{Change, Event, Health, HealthEvent};
 pub use self::core::meter::{Activity, Balance, EventBooks, Meter, Portion};
+pub use self::core::ranges::Ranges;
 pub use self::core::redundancy::Redundancy;
 pub use self::core::theory::{Demand, Features, Load, Model, Phase, QueueOrder, ServiceKind, Sessions};
 pub use self::core::timeline::{Journey, Timeline, Visit};
@@ -71,7 +72,7 @@ kinds::components! { $
 
     kinds {
         /// Shared by all components. It depends on none of them.
-        core [arena, bookings, component, context, device, graph, health, meter, redundancy, replacement, theory, timeline, witness, work] {
+        core [arena, bookings, component, context, device, graph, health, meter, ranges, redundancy, replacement, theory, timeline, witness, work] {
             /// Servers with a given service time distribution.
             Station [Block InOrder] = station::{StationSpec, StationSpec, Station},
         }

@@ -11,6 +11,7 @@ use headrace_work::{Block, Breakdown, NodeId, Request};
 use ouroboros::self_referencing;
 
 use super::Completion;
+use super::power::PowerRecord;
 use crate::plan::Plan;
 use crate::record::Record;
 use crate::run::background::{self, FaultsByCount, Hosts, Replication, RequestSource, Still, threads};
@@ -29,10 +30,18 @@ pub struct Visit {
 pub struct Handle<'m> {
     pub plan: &'m Plan,
     pub completions: &'m RefCell<VecDeque<Completion>>,
+    pub power: &'m RefCell<PowerRecord>,
     pub sim: &'m Sim<'m>,
     pub arena: Arena<'m>,
     pub visits: &'m WorkerPool<'m, Visit>,
     pub background: &'m Replication<'m>,
+}
+
+impl Handle<'_> {
+    /// Returns false if too many writes to a component are not stable, where they are remembered.
+    pub fn has_room(&self, target: NodeId) -> bool {
+        self.power.borrow_mut().has_room(target, |written| self.arena.at_risk(target, written))
+    }
 }
 
 /// A simulation that owns what it borrows.
@@ -40,6 +49,7 @@ pub struct Handle<'m> {
 pub struct Machine {
     plan: Plan,
     completions: RefCell<VecDeque<Completion>>,
+    power: RefCell<PowerRecord>,
     #[borrows(plan)]
     #[not_covariant]
     sim: Sim<'this>,
@@ -70,10 +80,10 @@ pub struct Machine {
     #[borrows(plan, arena)]
     #[not_covariant]
     targets: Vec<Option<Edge<'this>>>,
-    #[borrows(sim, targets, completions)]
+    #[borrows(sim, targets, completions, power)]
     #[not_covariant]
     visits: WorkerPool<'this, Visit>,
-    #[borrows(plan, completions, sim, arena, visits, background, hosts)]
+    #[borrows(plan, completions, power, sim, arena, visits, background, hosts)]
     #[not_covariant]
     pub handle: Handle<'this>,
 }
@@ -84,6 +94,7 @@ impl Machine {
         MachineBuilder {
             plan,
             completions: RefCell::default(),
+            power: RefCell::default(),
             sim_builder: |_| Sim::new(),
             shared_builder: |plan, sim| {
                 SimContext::new(sim, seed, Timeline::of_first(0))
@@ -113,12 +124,12 @@ impl Machine {
                 let edge = |id| plan.graph.view(id).serves::<Block>().then(|| arena.edge_to(id));
                 plan.graph.ids().map(edge).collect()
             },
-            visits_builder: |sim, targets, completions| {
-                WorkerPool::new(sim, move |visit| serve(sim, targets, completions, visit))
+            visits_builder: |sim, targets, completions, power| {
+                WorkerPool::new(sim, move |visit| serve(sim, targets, (completions, power), visit))
             },
-            handle_builder: |plan, completions, sim, arena, visits, background, hosts| {
+            handle_builder: |plan, completions, power, sim, arena, visits, background, hosts| {
                 background::start(background, hosts);
-                Handle { plan, completions, sim, arena: *arena, visits, background }
+                Handle { plan, completions, power, sim, arena: *arena, visits, background }
             },
         }
         .build()
@@ -129,7 +140,7 @@ impl Machine {
 async fn serve<'m>(
     sim: &'m Sim<'m>,
     targets: &'m [Option<Edge<'m>>],
-    completions: &'m RefCell<VecDeque<Completion>>,
+    (completions, power): (&'m RefCell<VecDeque<Completion>>, &'m RefCell<PowerRecord>),
     visit: Visit,
 ) {
     sim.until(visit.at).await;
@@ -139,7 +150,12 @@ async fn serve<'m>(
     }
     let mut breakdown = Breakdown::from(sim.now());
     let edge = targets[visit.target.index()].as_ref().expect("only what serves blocks is a target");
+    let begun = power.borrow_mut().begin(visit.ticket, visit.target);
     edge.serve(&visit.request, &mut breakdown).await;
+    let of = (visit.ticket, visit.target);
+    if !power.borrow_mut().end(of, &visit.request, begun, breakdown.has_failed()) {
+        return;
+    }
     completions.borrow_mut().push_back(Completion {
         ticket: visit.ticket,
         at: sim.now(),

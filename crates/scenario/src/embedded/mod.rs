@@ -1,6 +1,7 @@
 //! A storage system inside another program, which submits requests and advances time.
 
 mod machine;
+mod power;
 
 use std::path::Path as FilePath;
 
@@ -19,6 +20,7 @@ use crate::spec::ScenarioSpec;
 use crate::{document, job_files};
 
 use machine::{Handle, Machine, Visit};
+pub use power::{LostWrite, PowerLoss};
 
 /// Number of events between two looks at whether the caller wants to go on.
 const STRIDE: u64 = 1 << 13;
@@ -94,6 +96,15 @@ pub enum StorageError {
     /// More requests are in flight than `run.limits.in_flight` allows.
     #[error("{0} requests are in flight or not collected, the limit of `run.limits.in_flight`")]
     TooMany(u64),
+    /// Too many writes to a target were answered and are not stable, while they are [remembered](Storage::remember_writes).
+    #[error("{0} writes to `{1}` were answered and are not stable: flush it now and then")]
+    TooManyUnstable(usize, String),
+    /// Requests were submitted before writes are remembered.
+    #[error("writes can be remembered from before the first request on")]
+    TooLateToRemember,
+    /// Power cannot fail in a system whose scenario has streams, or whose writes are not remembered.
+    #[error("{0}")]
+    CannotLosePower(&'static str),
     /// Nothing can go on: a request divides into more parts than `run.limits.parts`, there were more events than `run.limits.events`, or the
     /// background load has ended.
     #[error("the simulation has ended: {0:?}")]
@@ -227,6 +238,9 @@ impl Storage {
         if address.checked_add(bytes).is_none_or(|end| end > capacity) {
             return Err(StorageError::BeyondEnd { address, bytes, capacity });
         }
+        if block.op == Op::Write && !self.machine.with_handle(|handle| handle.has_room(target.id)) {
+            return Err(StorageError::TooManyUnstable(power::MOST_UNSTABLE, target.name.clone()));
+        }
         let request = Request { durable, ..Request::new(target.keys.key(target.submitted), block) };
         target.submitted += 1;
         let visit = Visit { ticket: self.submitted, at, target: target.id, request };
@@ -304,6 +318,58 @@ impl Storage {
                 false => background.end.get(),
             });
         end.map_or(Ok(()), |end| Err(StorageError::Ended(end)))
+    }
+
+    /// Remembers from now on which writes are answered and not flushed, so that power can [fail](Self::lose_power). Takes 48 bytes for each of
+    /// these, at most 200 MB a target.
+    ///
+    /// # Errors
+    /// Requests were submitted before.
+    pub fn remember_writes(&mut self) -> Result<(), StorageError> {
+        if self.submitted > 0 {
+            return Err(StorageError::TooLateToRemember);
+        }
+        self.machine.with_handle(|handle| handle.power.borrow_mut().remember(handle.plan.graph.nodes.len()));
+        Ok(())
+    }
+
+    /// Power fails everywhere, now, and is back at once: for as long as it shall be away a host submits nothing. Requests in flight are never
+    /// answered, those submitted for later come when they come. Volatile memories are empty afterwards: caches of disks, of arrays without a
+    /// battery, and of file systems. A component that cannot tell what its memory holds may lose all that was not flushed. Devices go on with
+    /// what they were doing; a solid-state drive programs the pages that it lost, which takes their time.
+    ///
+    /// # Errors
+    /// Writes are not [remembered](Self::remember_writes), or the scenario has streams: they would go on.
+    pub fn lose_power(&mut self) -> Result<PowerLoss, StorageError> {
+        let unfit = self.machine.with_handle(|Handle { plan, power, .. }| match () {
+            () if !power.borrow().is_on() => Some("writes are not remembered: call `remember_writes` first"),
+            () if !plan.streams.is_empty() => {
+                Some("streams of `workload` would go on without power: leave them out")
+            }
+            () => None,
+        });
+        if let Some(unfit) = unfit {
+            return Err(StorageError::CannotLosePower(unfit));
+        }
+        self.reach_present()?;
+        let targets = self.targets.iter().map(|target| target.id);
+        let loss = self.machine.with_handle(|Handle { arena, power, .. }| {
+            let loss = power.borrow_mut().lose(targets, |id, written| arena.at_risk(id, written));
+            arena.lose_power();
+            loss
+        });
+        self.in_flight -= loss.unanswered.len() as u64;
+        Ok(loss)
+    }
+
+    /// Has the simulation be at the present, though nothing happens there.
+    fn reach_present(&mut self) -> Result<(), StorageError> {
+        let now = self.now;
+        self.machine.with_handle(|Handle { sim, .. }| {
+            let sim = *sim;
+            sim.spawn(async move { sim.until(now).await });
+        });
+        self.pass(now, false)
     }
 
     /// Has a component fail, return with its data, be replaced by an empty one, or take longer than usual, now.

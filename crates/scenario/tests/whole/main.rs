@@ -23,6 +23,7 @@ mod lsm_tree;
 mod near;
 mod objectives;
 mod pool;
+mod power;
 mod replications;
 mod runs;
 mod sessions;

@@ -9,6 +9,7 @@ use crate::core::component::Component;
 use crate::core::context::{Edge, NodeContext, SimContext};
 use crate::core::graph::Graph;
 use crate::core::health::{Change, Event, HealthEvent};
+use crate::core::ranges::Ranges;
 
 /// Room for the components of a graph. It outlives every process.
 pub struct Slots<'m> {
@@ -93,6 +94,26 @@ impl<'m> Arena<'m> {
                 }
             }
         }
+    }
+
+    /// Returns which bytes of those `written`, whose writes a component has answered, would be lost if power failed now. Where a component
+    /// cannot tell, all may be.
+    pub fn at_risk(self, id: NodeId, written: &Ranges) -> Ranges {
+        let ask = |edge: usize, written: &Ranges| self.at_risk(self.edges(id)[edge].to(), written);
+        if let Some(known) = self.component(id).at_risk(written, &ask) {
+            return known;
+        }
+        let features = self.graph.nodes[id.index()].plan.theory().features();
+        match (features.flushes_at_once, features.stands_before) {
+            (true, None) => Ranges::default(),
+            (true, Some(edge)) => ask(edge, written),
+            (false, _) => written.clone(),
+        }
+    }
+
+    /// Power fails, and is back at once: volatile memories are empty.
+    pub fn lose_power(self) {
+        self.ids().for_each(|id| self.component(id).lose_power());
     }
 
     /// Returns the events of components' health, from the `first`-th on, in order of time.

@@ -9,6 +9,7 @@ use crate::core::context::NodeContext;
 use crate::core::graph::{Lowering, View};
 use crate::core::health::Change;
 use crate::core::meter::{Activity, Balance, EventBooks, Meter, Portion};
+use crate::core::ranges::Ranges;
 use crate::core::redundancy::Redundancy;
 use crate::core::theory::{Demand, Features, Load, Model, Phase, QueueOrder, ServiceKind};
 use crate::core::work::Serve;
@@ -192,6 +193,17 @@ pub trait Component<'m> {
     fn rebuild_from(&'m self, share: f64) {
         _ = share;
     }
+
+    /// Returns which bytes of those `written`, whose writes it has answered, would be lost if power failed now: they are in volatile memory
+    /// alone. `ask` asks the component behind an edge about its own addresses. `None` if it cannot tell: then all may be lost that a flush
+    /// [would have to wait for](Features::flushes_at_once).
+    fn at_risk(&self, written: &Ranges, ask: &dyn Fn(usize, &Ranges) -> Ranges) -> Option<Ranges> {
+        _ = (written, ask);
+        None
+    }
+
+    /// Power has failed and is back: what its volatile memory held is gone.
+    fn lose_power(&'m self) {}
 
     /// Some component of the system, whichever, works again: what failed may be tried once more.
     fn recovered(&'m self) {}

@@ -9,6 +9,7 @@ use super::{Array, ArrayPlan, BackendPath};
 use crate::block::controller::Controller;
 use crate::core::context::{Edge, NodeContext};
 use crate::core::meter::{Balance, Meter};
+use crate::core::ranges::Ranges;
 
 /// The controllers and the cache of an array.
 pub(super) struct ArrayFront<'m> {
@@ -93,6 +94,16 @@ impl<'m> ArrayFront<'m> {
                 array.serve_by_disks(request, breakdown).await;
             }
         }
+    }
+
+    /// Returns which bytes of those written would be lost if power failed now; `on_disks` asks the disks.
+    pub fn at_risk(&self, written: &Ranges, on_disks: &dyn Fn(&Ranges) -> Ranges) -> Ranges {
+        self.cache.as_ref().map_or_else(|| on_disks(written), |cache| cache.at_risk(written, on_disks))
+    }
+
+    /// Power has failed and is back.
+    pub fn lose_power(&self) {
+        self.cache.iter().for_each(ArrayCache::lose_power);
     }
 
     /// The most of a host's data that crosses a bus at once; none where all of a request does.

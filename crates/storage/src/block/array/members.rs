@@ -5,9 +5,9 @@ use std::cell::{Cell, RefCell};
 use headrace_units::Bytes;
 
 use super::layout::{ArrayLayout, Units};
-use super::ranges::Ranges;
 use crate::core::context::Edge;
 use crate::core::health::Change;
+use crate::core::ranges::Ranges;
 
 /// The members of an array: devices, and the disks of the layout that they stand for.
 pub(super) struct Members<'m> {

@@ -13,7 +13,7 @@ mod layout;
 mod members;
 mod model;
 mod path;
-mod ranges;
+mod power;
 mod rebuild;
 mod recovery;
 mod redundancy;
@@ -33,6 +33,7 @@ use crate::core::component::{Component, InOrder, Plan};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::health::{Change, Event};
 use crate::core::meter::{Activity, Balance, Meter};
+use crate::core::ranges::Ranges;
 use crate::core::work::Serve;
 use bay::{Bay, Job};
 use bitmap::Bitmap;
@@ -48,7 +49,6 @@ pub use layout::{
     Stripes, UnitPlacement, Units, Whole,
 };
 pub use path::{BackendPath, OverPath};
-pub(super) use ranges::Ranges;
 pub use recovery::{DeclusteredSpec, Precedence, RebuildSpec, Target};
 pub use scrub::ScrubSpec;
 pub use spec::{ArraySpec, FirstUnit, Level, Queueing, ReadFrom, Via};
@@ -316,6 +316,15 @@ impl<'m> Component<'m> for Array<'m> {
 
     fn rebuild_from(&'m self, share: f64) {
         self.go_on_from(share);
+    }
+
+    fn at_risk(&self, written: &Ranges, ask: &dyn Fn(usize, &Ranges) -> Ranges) -> Option<Ranges> {
+        let on_disks = |written: &Ranges| self.at_risk_on_disks(written, ask);
+        Some(self.front.as_ref().map_or_else(|| on_disks(written), |front| front.at_risk(written, &on_disks)))
+    }
+
+    fn lose_power(&'m self) {
+        self.front.iter().for_each(|front| front.lose_power());
     }
 
     fn recovered(&'m self) {

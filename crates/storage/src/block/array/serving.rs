@@ -22,7 +22,7 @@ impl<'m> Array<'m> {
         Some(accesses)
     }
 
-    fn accesses_of(&self, request: Block, units: &impl Units) -> Option<Accesses> {
+    pub(super) fn accesses_of(&self, request: Block, units: &impl Units) -> Option<Accesses> {
         let at_once = |then| Accesses { then, ..Accesses::default() };
         match (&self.plan.layout, request.op) {
             (ArrayLayout::Striped(stripes), _) => Some(at_once(stripes.parts(request).collect())),

@@ -37,6 +37,7 @@ use crate::core::component::{Component, InOrder, Plan, Spec};
 use crate::core::context::NodeContext;
 use crate::core::graph::Lowering;
 use crate::core::meter::{Activity, ByCause, Meter};
+use crate::core::ranges::Ranges;
 use crate::core::work::Serve;
 
 pub use background::Background;
@@ -322,6 +323,22 @@ impl<'m> Disk<'m> {
 }
 
 impl<'m> Component<'m> for Disk<'m> {
+    fn at_risk(&self, written: &Ranges, _: &dyn Fn(usize, &Ranges) -> Ranges) -> Option<Ranges> {
+        Some(match &self.works {
+            // It answers writes when they are on the platter.
+            Works::Sampled { .. } => Ranges::default(),
+            Works::Mechanical(drive) => {
+                drive.borrow().unwritten(self.context.shared.sim.now()).intersect(written)
+            }
+        })
+    }
+
+    fn lose_power(&'m self) {
+        if let Works::Mechanical(drive) = &self.works {
+            drive.borrow_mut().lose_power(self.context.shared.sim.now());
+        }
+    }
+
     fn activity(&self, now: Nanos) -> Option<Activity> {
         let arm = match &self.arm {
             Arm::InOrder(arm) => Activity::of(1, &arm.usage(), now),

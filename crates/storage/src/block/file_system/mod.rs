@@ -320,6 +320,13 @@ impl<'m> Component<'m> for FileSystem<'m> {
         put("read_hit_ratio", Meter::Share(self.counts.hits.get(), self.counts.reads.get()));
     }
 
+    fn lose_power(&'m self) {
+        add(&self.counts.destaged, self.pages.borrow().dirty() as u64);
+        *self.pages.borrow_mut() = PageCache::new(self.plan.pages(1.0), self.plan.spec.replacement);
+        self.ends.take();
+        self.written_back.end();
+    }
+
     fn begin(&'m self) {
         self.pools.get_or_init(|| Pools {
             writers: WorkerPool::new(self.sim, move |()| self.work()),

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use headrace_kernel::subkey;
 
 use super::placement::{Domains, Placement};
-use crate::block::array::{Ranges, Units};
+use crate::block::array::Units;
+use crate::core::ranges::Ranges;
 
 /// Where the pieces of all groups belong.
 #[derive(Clone, Debug)]

@@ -2,11 +2,13 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::rc::Rc;
 
 use headrace_kernel::{Pool, Round, Sim};
 
 use super::geometry::PAGE;
 use crate::core::meter::{Balance, Meter};
+use crate::core::ranges::Ranges;
 
 /// The buffer in a simulation. All numbers are of pages of 4 KiB. Pages that came have running numbers; a flush covers those below one.
 pub struct PageBuffer<'m> {
@@ -26,8 +28,8 @@ pub struct PageBuffer<'m> {
     draining: Cell<DrainedHalf>,
     taken_in: Cell<u64>,
     on_flash: Cell<u64>,
-    /// The first page of each program that a die works on.
-    programs: RefCell<Vec<u64>>,
+    /// Programs that dies work on: the number of the first page of each, and its pages.
+    programs: RefCell<Vec<(u64, Rc<[u32]>)>>,
     /// Pages below this number are wanted on flash.
     wanted: Cell<u64>,
     programmed: Round<'m>,
@@ -114,14 +116,15 @@ impl<'m> PageBuffer<'m> {
     }
 
     /// Waits for the next program that is due, and takes its pages; gives the number of the first, too.
-    pub async fn next(&'m self) -> (u64, Vec<u32>) {
+    pub async fn next(&'m self) -> (u64, Rc<[u32]>) {
         self.ready.take(1).await;
         self.due.set(self.due.get() - 1);
         let first = self.next_page();
         let mut queue = self.queue.borrow_mut();
         let many = self.unit.min(queue.len()).min(self.left_to_start());
-        self.programs.borrow_mut().push(first);
-        (first, queue.drain(..many).collect())
+        let pages: Rc<[u32]> = queue.drain(..many).collect();
+        self.programs.borrow_mut().push((first, Rc::clone(&pages)));
+        (first, pages)
     }
 
     /// Of a half, no more than belongs to it.
@@ -137,7 +140,7 @@ impl<'m> PageBuffer<'m> {
     /// The pages of the program that began with page `first` are on flash.
     pub fn done(&self, first: u64, pages: usize) {
         self.on_flash.set(self.on_flash.get() + pages as u64);
-        self.programs.borrow_mut().retain(|program| *program != first);
+        self.programs.borrow_mut().retain(|(program, _)| *program != first);
         self.programmed.end();
         if self.half.is_none() {
             return self.room.put(pages as u64);
@@ -164,7 +167,16 @@ impl<'m> PageBuffer<'m> {
     /// The number of the first page that is not on flash.
     fn first_missing(&self) -> u64 {
         let programs = self.programs.borrow();
-        programs.iter().copied().min().unwrap_or_else(|| self.next_page())
+        programs.iter().map(|(first, _)| *first).min().unwrap_or_else(|| self.next_page())
+    }
+
+    /// Returns the bytes of the pages that are not on flash.
+    pub fn unwritten(&self) -> Ranges {
+        let mut unwritten = Ranges::default();
+        let mut add = |page: &u32| unwritten.insert(u64::from(*page) * PAGE, (u64::from(*page) + 1) * PAGE);
+        self.queue.borrow().iter().for_each(&mut add);
+        self.programs.borrow().iter().for_each(|(_, pages)| pages.iter().for_each(&mut add));
+        unwritten
     }
 
     /// Returns the bytes taken in and held.

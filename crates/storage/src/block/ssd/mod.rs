@@ -27,6 +27,7 @@ use headrace_work::{Block, Breakdown, Cause, Op, Request};
 use crate::core::component::{Component, Plan};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::meter::{Activity, Balance, Meter};
+use crate::core::ranges::Ranges;
 use crate::core::work::Serve;
 use crate::fabric::wire::Wire;
 
@@ -224,7 +225,7 @@ impl<'m> Ssd<'m> {
             let (first, pages) = self.buffer.next().await;
             let mut steps = Vec::new();
             self.with_ftl(|ftl| {
-                for logical in &pages {
+                for logical in &*pages {
                     let work = ftl.write(*logical, die);
                     self.flash.borrow().steps(work, &mut steps);
                 }
@@ -251,6 +252,11 @@ impl<'m> Ssd<'m> {
 impl<'m> Component<'m> for Ssd<'m> {
     fn activity(&self, now: Nanos) -> Option<Activity> {
         Some(self.flash.borrow().activity(now))
+    }
+
+    fn at_risk(&self, written: &Ranges, _: &dyn Fn(usize, &Ranges) -> Ranges) -> Option<Ranges> {
+        let is_kept = self.plan.numbers.buffer.power_loss_protection;
+        Some(if is_kept { Ranges::default() } else { self.buffer.unwritten().intersect(written) })
     }
 
     fn balance(&self) -> Option<Balance> {

@@ -57,6 +57,16 @@ impl Dirty {
         added
     }
 
+    /// Forgets all dirty data. Stripes go on to be numbered by age.
+    pub fn clear(&mut self) {
+        *self = Self { ages: self.ages, ..Self::of_stripes(self.stripe) };
+    }
+
+    /// Calls `act` with each dirty span.
+    pub fn each(&self, mut act: impl FnMut(ByteSpan)) {
+        self.stripes.values().flat_map(|stripe| &stripe.spans).for_each(|span| act(*span));
+    }
+
     /// Takes all that is dirty of a stripe.
     pub fn take(&mut self, number: u64) -> Vec<ByteSpan> {
         self.lift(number).map_or_else(Vec::new, |stripe| stripe.spans)

@@ -82,6 +82,13 @@ impl CacheLines {
         dropped * self.line
     }
 
+    /// Drops all of its lines. Returns their bytes.
+    pub fn clear(&mut self) -> u64 {
+        let mut order = self.order.borrow_mut();
+        while order.evict(None, |(owner, _)| owner == self.owner).is_some() {}
+        self.line * std::mem::take(&mut self.held)
+    }
+
     /// Notes that one of its lines gave way. Returns its bytes.
     pub fn gave_way(&mut self) -> u64 {
         self.held -= 1;

@@ -24,6 +24,7 @@ use headrace_units::Nanos;
 use super::Array;
 use crate::core::context::NodeContext;
 use crate::core::meter::{Balance, Meter, add};
+use crate::core::ranges::Ranges;
 use dirty::Dirty;
 use lines::CacheLines;
 use span::ByteSpan;
@@ -241,6 +242,38 @@ impl<'m> ArrayCache<'m> {
         level.down(self.now(), before.saturating_sub(held));
     }
 
+    /// Returns which bytes of those written would be lost if power failed now; `on_disks` asks the disks. What a cache with a battery has
+    /// taken in is safe, as a flush says that it is.
+    pub fn at_risk(&self, written: &Ranges, on_disks: &dyn Fn(&Ranges) -> Ranges) -> Ranges {
+        match (self.plan.back, self.plan.volatile) {
+            (false, _) => on_disks(written),
+            (true, false) => Ranges::default(),
+            (true, true) => {
+                let mut lost = self.contents.borrow().unwritten().intersect(written);
+                let mut rest = written.clone();
+                lost.each(|from, to| rest.remove(from, to));
+                on_disks(&rest).each(|from, to| lost.insert(from, to));
+                lost
+            }
+        }
+    }
+
+    /// Power has failed and is back. Without a battery all is lost but what is on its way.
+    pub fn lose_power(&self) {
+        if !self.plan.volatile {
+            return;
+        }
+        let mut contents = self.contents.borrow_mut();
+        let (dirty, lines) = (contents.dirty.bytes(), contents.lines.clear());
+        contents.dirty.clear();
+        drop(contents);
+        add(&self.counts.lost, dirty);
+        add(&self.counts.destaged, dirty);
+        self.memory().put(dirty + lines);
+        self.note_dirty();
+        self.progress.end();
+    }
+
     /// See [`Component::balance`](crate::Component::balance).
     pub fn balance(&self) -> Balance {
         let (contents, counts) = (self.contents.borrow(), &self.counts);
@@ -287,6 +320,15 @@ impl Contents {
     /// Bytes that are not on the disks yet.
     fn dirty_bytes(&self) -> u64 {
         self.dirty.bytes() + self.leaving.iter().map(|span| span.bytes()).sum::<u64>()
+    }
+
+    /// The bytes that are not on the disks yet.
+    fn unwritten(&self) -> Ranges {
+        let mut unwritten = Ranges::default();
+        let mut add = |span: ByteSpan| unwritten.insert(span.from, span.to);
+        self.leaving.iter().for_each(|span| add(*span));
+        self.dirty.each(add);
+        unwritten
     }
 
     /// Returns true if all of a span of one stripe is in the cache.

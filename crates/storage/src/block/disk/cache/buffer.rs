@@ -10,6 +10,7 @@ use crate::block::disk::background::{Background, Ledger};
 use crate::block::disk::layout::{SECTOR, SectorSpan};
 use crate::block::disk::platter::Platter;
 use crate::block::disk::schedule::{Chooser, Waiting};
+use crate::core::ranges::Ranges;
 
 /// A write-back buffer.
 #[derive(Clone, Debug)]
@@ -25,6 +26,8 @@ pub struct WriteBuffer {
     idle: f64,
     idle_since: f64,
     leaving: Leaving,
+    /// Writes on their way to the platter when the last command came or since, and when each is there.
+    under_way: Vec<(SectorSpan, f64)>,
     ledger: Ledger,
     reading: AliceReading,
     writers: Writers,
@@ -67,6 +70,7 @@ impl WriteBuffer {
             idle: spec.drain_after.map_or(0.0, |after| after.0 as f64),
             idle_since: 0.0,
             leaving: Leaving::default(),
+            under_way: Vec::new(),
             ledger: Ledger::default(),
             reading: spec.alice_reading,
             writers: Writers::default(),
@@ -137,6 +141,7 @@ impl WriteBuffer {
             && self.leaving.until == actuator.last_access();
         let end = actuator.access(platter, at, span, Op::Write).end;
         self.leaving = Leaving { sectors: span.sectors(), end: span.end, until: end };
+        self.under_way.push((span, end));
         if follows {
             self.ledger.destage_more(at, platter.pass_ns(span.first, span.sectors()).min(end - at));
         } else {
@@ -240,6 +245,7 @@ impl WriteBuffer {
     #[inline]
     pub fn begin_service(&mut self, now: Nanos, for_host: bool) {
         self.ledger.serve(now.0, for_host);
+        self.under_way.retain(|(_, until)| *until > now.0 as f64);
     }
 
     /// Ends the service of the current write; the buffer is ready for the next.
@@ -257,6 +263,26 @@ impl WriteBuffer {
     /// Background work up to `now`, by which the arm has done what it does by itself.
     pub fn destaged_until(&self, now: u64) -> Background {
         self.ledger.until(now)
+    }
+
+    /// Returns the bytes that are not on the platter at `now`, with what the arm does by itself until then; it does nothing where there is none
+    /// free.
+    pub fn unwritten(&self, actuator: Option<Actuator>, platter: &Platter, now: Nanos) -> Ranges {
+        let (mut buffer, until, mut unwritten) = (self.clone(), now.0 as f64, Ranges::default());
+        actuator.into_iter().for_each(|mut arm| {
+            buffer.destage_until(&mut arm, platter, until);
+        });
+        let on_its_way = buffer.under_way.iter().filter(|(_, end)| *end > until).map(|(span, _)| *span);
+        let waiting = buffer.dirty.iter().map(|write| SectorSpan::of(&write.block));
+        on_its_way.chain(waiting).for_each(|span| unwritten.insert(span.first * SECTOR, span.end * SECTOR));
+        unwritten
+    }
+
+    /// Forgets what is not on the platter.
+    pub fn clear(&mut self) {
+        self.dirty.clear();
+        self.under_way.clear();
+        self.leaving = Leaving::default();
     }
 
     /// Background work up to `now`, with what the arm does by itself until then; it does nothing where there is none free.

@@ -90,6 +90,12 @@ impl DiskCache {
         }
     }
 
+    /// Forgets all that it holds, and what it reads ahead.
+    pub fn clear(&mut self) {
+        self.segments.clear();
+        self.ahead = None;
+    }
+
     /// Returns the state of a read's sectors in the cache.
     pub fn find(&self, span: SectorSpan) -> CacheLookup {
         self.find_in(span).1

@@ -23,6 +23,7 @@ use super::history::History;
 use super::layout::{SECTOR, SectorDistance, SectorSpan, Track};
 use super::platter::{Platter, PlatterAccess};
 use super::{DiskNumbers, Mechanism, Positioning};
+use crate::core::ranges::Ranges;
 
 use outcome::Times;
 pub use outcome::{CommandCounts, DataSource, Handled, Served};
@@ -115,6 +116,20 @@ impl Drive {
     pub fn background(&self, now: Nanos) -> Background {
         let of = |buffer: &WriteBuffer| buffer.background(self.free_arm(now.0 as f64), &self.platter, now);
         self.buffer.as_ref().map_or_else(Background::default, of)
+    }
+
+    /// Returns the bytes that the cache took in and that are not on the platter at `now`, no earlier than the last command. What is being
+    /// written counts.
+    pub fn unwritten(&self, now: Nanos) -> Ranges {
+        let of = |buffer: &WriteBuffer| buffer.unwritten(self.free_arm(now.0 as f64), &self.platter, now);
+        self.buffer.as_ref().map_or_else(Ranges::default, of)
+    }
+
+    /// Power fails at `now`, no earlier than the last command: the cache is empty.
+    pub fn lose_power(&mut self, now: Nanos) {
+        self.work_until(now.0 as f64);
+        self.buffer.iter_mut().for_each(WriteBuffer::clear);
+        self.cache.clear();
     }
 
     /// Returns the time up to `now` for which it read ahead, beside commands, data that commands then asked for, in ns.

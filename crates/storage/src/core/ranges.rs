@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// Numbers, kept as ranges that neither overlap nor touch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::block) struct Ranges {
+pub struct Ranges {
     /// The first number of each, and one more than its last.
     ends: BTreeMap<u64, u64>,
     count: u64,
@@ -26,6 +26,11 @@ impl Ranges {
     #[inline]
     pub fn contains(&self, number: u64) -> bool {
         self.ends.range(..=number).next_back().is_some_and(|(_, end)| number < *end)
+    }
+
+    /// Returns true if one of the numbers from `from` to before `to` is in it.
+    pub fn touches(&self, from: u64, to: u64) -> bool {
+        self.next(from).is_some_and(|next| next < to)
     }
 
     /// Adds the numbers `from` to before `to`.
@@ -98,6 +103,23 @@ impl Ranges {
         self.ends.iter().for_each(|(from, to)| act(*from, *to));
     }
 
+    /// Returns the numbers from `from` to before `to` that are in it.
+    pub fn within(&self, from: u64, to: u64) -> Self {
+        let (mut within, mut next) = (Self::default(), from);
+        while let Some(begin) = self.next(next).filter(|begin| *begin < to) {
+            next = self.next_gap(begin).min(to);
+            within.insert(begin, next);
+        }
+        within
+    }
+
+    /// Returns the numbers that are in both.
+    pub fn intersect(&self, other: &Self) -> Self {
+        let mut both = Self::default();
+        self.each(|from, to| other.within(from, to).each(|from, to| both.insert(from, to)));
+        both
+    }
+
     /// Keeps the numbers that `keep` says.
     pub fn retain(&mut self, keep: impl Fn(u64) -> bool) {
         let gone: Vec<u64> = self.iter().filter(|number| !keep(*number)).collect();
@@ -138,6 +160,12 @@ mod tests {
             prop_assert_eq!(ranges.next_gap(from), (from..).find(|number| !set.contains(number)).unwrap());
             let ends: Vec<(u64, u64)> = ranges.ends.iter().map(|(a, b)| (*a, *b)).collect();
             prop_assert!(ends.windows(2).all(|pair| pair[0].1 < pair[1].0), "{:?}", ends);
+            let within: Vec<u64> = ranges.within(from, from + 9).iter().collect();
+            prop_assert_eq!(within, set.range(from..from + 9).copied().collect::<Vec<_>>());
+            let mut evens = Ranges::default();
+            (0..40).for_each(|number| evens.insert(2 * number, 2 * number + 1));
+            let both: Vec<u64> = ranges.intersect(&evens).iter().collect();
+            prop_assert_eq!(both, set.iter().copied().filter(|number| number % 2 == 0).collect::<Vec<_>>());
             ranges.retain(|number| number % 3 > 0);
             prop_assert_eq!(ranges.count() as usize, set.iter().filter(|number| *number % 3 > 0).count());
         }
