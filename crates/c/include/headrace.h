@@ -78,10 +78,10 @@ typedef struct headrace_completion {
 typedef struct headrace_loss_of_power {
   // The number that `headrace_submit` gave the request.
   uint64_t ticket;
-  // Address and number of the bytes that are lost of a write that was answered. There, the target has what was written at the last
-  // flush or before, or by any write since then.
+  // Address of the bytes that are lost of a write that was answered. There, the target has what was written at the last flush or
+  // before, or by any write since then.
   uint64_t address;
-  // See `address`.
+  // Number of bytes that are lost.
   uint64_t bytes;
   // Number of the target, as from `headrace_target`; 0 for a request without an answer.
   size_t target;

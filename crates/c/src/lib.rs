@@ -88,10 +88,10 @@ pub struct HeadraceCompletion {
 pub struct HeadraceLoss {
     /// The number that `headrace_submit` gave the request.
     pub ticket: u64,
-    /// Address and number of the bytes that are lost of a write that was answered. There, the target has what was written at the last
-    /// flush or before, or by any write since then.
+    /// Address of the bytes that are lost of a write that was answered. There, the target has what was written at the last flush or
+    /// before, or by any write since then.
     pub address: u64,
-    /// See `address`.
+    /// Number of bytes that are lost.
     pub bytes: u64,
     /// Number of the target, as from `headrace_target`; 0 for a request without an answer.
     pub target: usize,

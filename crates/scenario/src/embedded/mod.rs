@@ -97,10 +97,10 @@ pub enum StorageError {
     #[error("{0} requests are in flight or not collected, the limit of `run.limits.in_flight`")]
     TooMany(u64),
     /// Too many writes to a target were answered and are not stable, while they are [remembered](Storage::remember_writes).
-    #[error("{0} writes to `{1}` were answered and are not stable: flush it now and then")]
+    #[error("{0} writes to `{1}` are answered and not stable, and no more are remembered: flush it")]
     TooManyUnstable(usize, String),
     /// Requests were submitted before writes are remembered.
-    #[error("writes can be remembered from before the first request on")]
+    #[error("writes are remembered from the first request on: ask for it before that")]
     TooLateToRemember,
     /// Power cannot fail in a system whose scenario has streams, or whose writes are not remembered.
     #[error("{0}")]
@@ -321,7 +321,7 @@ impl Storage {
     }
 
     /// Remembers from now on which writes are answered and not flushed, so that power can [fail](Self::lose_power). Takes 48 bytes for each of
-    /// these, at most 200 MB a target.
+    /// these, at most 50 MB a target.
     ///
     /// # Errors
     /// Requests were submitted before.

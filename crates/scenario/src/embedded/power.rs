@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, VecDeque};
 use headrace_storage::Ranges;
 use headrace_work::{Block, NodeId, Op, Request};
 
-/// Maximum number of writes to a target that are answered and not stable, 200 MB of them.
-pub const MOST_UNSTABLE: usize = 1 << 22;
+/// Maximum number of writes to a target that are answered and not stable, 50 MB of them.
+pub const MOST_UNSTABLE: usize = 1 << 20;
 
 /// Number of remembered writes from which on those that are stable by now are looked for and forgotten.
 const MOST_UNCHECKED: usize = 1 << 16;

@@ -19,7 +19,7 @@ system:
 ";
 
 /// Systems whose component `t` may lose what it answered.
-const VOLATILE: [&str; 9] = [
+const VOLATILE: [&str; 15] = [
     "{t: {type: disk, device: maxtor-7y250p0, positioning: mechanical}}",
     "{t: {type: array, level: raid5, of: drive, disks: 4, stripe_unit: 16 KiB}}",
     "{t: {type: array, level: raid1, of: drive, disks: 2}}",
@@ -30,6 +30,14 @@ const VOLATILE: [&str; 9] = [
     "{d: {type: disk, device: maxtor-7y250p0, positioning: mechanical}, t: {type: file_system, of: d, memory: 8 MB, call: 10 us}}",
     "{d: {type: disk, device: maxtor-7y250p0, positioning: mechanical}, t: {type: limiter, to: d, operations: {rate: 200 /s}}}",
     "{d: {type: disk, device: maxtor-7y250p0, positioning: mechanical}, s: {type: shares, to: d, depth: 4}, t: {type: share, of: s}}",
+    "{l: {type: fc_loop, rate: 1 Gb/s}, t: {type: array, level: raid0, of: drive, disks: 4, stripe_unit: 8 KiB, via: l}}",
+    "{b: {type: scsi_bus, preset: fast}, t: {type: array, level: raid5, of: drive, disks: 3, stripe_unit: 8 KiB, via: b}}",
+    "{c: {type: controller, command: 50 us, cache: {size: 1 MB, writes: through}},
+      t: {type: array, level: raid6, of: drive, disks: 5, stripe_unit: 64 KiB, controllers: [c]}}",
+    "{a: {type: array, level: raid1, of: client, disks: 2}, b: {type: array, level: raid1, of: client, disks: 2},
+      t: {type: array, level: raid0, of: [a, b], stripe_unit: 16 KiB}}",
+    "{t: {type: disk, device: quantum-atlas-10k, positioning: mechanical, queue_depth: 16}}",
+    "{t: {type: disk, device: exos-x18, positioning: mechanical, queue_depth: 32}}",
 ];
 
 /// Systems whose component `t` loses nothing that it answered.
@@ -197,7 +205,7 @@ fn after(system: &str, wait: Nanos) -> PowerLoss {
 /// Devices write back by themselves, so the later power fails, the less is lost, and after seconds nothing.
 #[test]
 fn less_is_lost_the_later_power_fails() {
-    for system in [VOLATILE[0], VOLATILE[1], VOLATILE[2]] {
+    for system in [VOLATILE[0], VOLATILE[1], VOLATILE[2], VOLATILE[9]] {
         let mut before = BTreeSet::from_iter(0..16);
         let mut sizes = BTreeSet::new();
         for ms in (0..400).step_by(20).chain([10_000]) {
@@ -207,6 +215,24 @@ fn less_is_lost_the_later_power_fails() {
             before = now;
         }
         assert!(before.is_empty() && sizes.len() > 3, "{system}: {sizes:?}");
+    }
+}
+
+/// A second failure right after the first loses nothing more, and one amid a flush what is not stable yet.
+#[test]
+fn power_may_fail_again_and_while_a_flush_waits() {
+    for system in VOLATILE {
+        let mut storage = load(system);
+        let first = write(&mut storage, 1 << 20, 65536);
+        settle(&mut storage);
+        let flush = flush(&mut storage);
+        let soon = storage.now() + Nanos(1000);
+        storage.advance(soon).unwrap();
+        let loss = storage.lose_power().unwrap();
+        assert!(loss.unanswered == [flush] || loss.lost.is_empty(), "{system}: {loss:?}");
+        assert!(lost(&loss).is_subset(&BTreeSet::from([first])));
+        assert_eq!(storage.lose_power().unwrap(), PowerLoss::default(), "{system}");
+        assert!(storage.next_completion(Nanos::MAX).unwrap().is_none(), "{system}: answered without power");
     }
 }
 

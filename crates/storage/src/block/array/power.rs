@@ -7,7 +7,7 @@ use super::layout::{ArrayLayout, DiskAccesses};
 use crate::core::ranges::Ranges;
 
 /// Maximum number of units that are looked up one by one. If more have been written, all are at risk.
-const MOST_UNITS: u64 = 1 << 20;
+const MOST_UNITS: u64 = 1 << 17;
 
 impl Array<'_> {
     /// Returns which bytes of those written are lost with the volatile memory of disks: those that the disks they are read from would lose, and
