@@ -203,6 +203,7 @@ class Systems:
                 failed=lambda: [0],
             )  # fmt: skip
             fields |= self.maybe(hedge=self.time)
+            fields |= self.maybe(evict_slow=lambda: {"factor": self.one(1.5, 4), "for": "200 ms", "accesses": 2})
         self.fallible += [f"{name}/{part}[{self.draws.randrange(disks)}]" for _ in range(2)]
         self.can_be_slow(f"{name}/{part}[0]", self.parts[part])
         return self.add(name, fields)

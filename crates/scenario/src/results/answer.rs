@@ -4,7 +4,7 @@ use headrace_units::{BytesPerSecond, Nanos};
 
 use super::{
     Bottleneck, ClosedLoad, MOST_STREAMS, ResponseResults, Results, SATURATED, StepResults, StreamResults,
-    objectives, rebuilds, stretch,
+    evictions, objectives, rebuilds, stretch,
 };
 
 /// Returns the answer: stream by stream, then the bottleneck.
@@ -15,6 +15,7 @@ pub fn in_words(results: &Results) -> String {
         sentences.push(limit(bottleneck, results.streams.len()));
     }
     sentences.extend(results.busiest_stretch.iter().map(stretch::in_words));
+    sentences.extend(evictions::in_words(results));
     sentences.extend(rebuilds::in_words(results));
     if !results.complete {
         sentences.insert(0, "INCOMPLETE.".to_owned());

@@ -75,7 +75,7 @@ pub struct ComponentResults {
     /// drive with a cache: `read_hit_ratio`, `cached_writes`, `destages`; of a channel (`fc_loop`, `scsi_bus`, `sas`):
     /// `tenancies`, `command_wait_ms` and `data_wait_ms` (mean waits of a command and of data for it), and of a loop
     /// `access_windows`; of an array with redundancy: `accesses_per_request`, with parity
-    /// `full_stripe_writes`, with `hedge` `hedged_reads`, with a bitmap `bitmap_writes` (of its page), and after a rebuild or a loss
+    /// `full_stripe_writes`, with `hedge` `hedged_reads`, with `evict_slow` `evicted` (members) and `evicted_slowness` (their mean time over the median of their peers'), with a bitmap `bitmap_writes` (of its page), and after a rebuild or a loss
     /// `rebuild_progress` (share of the units to rebuild), `rebuild_s` (duration), `rebuilt_bytes` and `lost_stripes`, with a scrub
     /// `scrub_progress` (share of the stripes), `scrub_s` (duration) and `scrubbed_bytes` (read from all disks); of an archive: `pool_hit_ratio`, `stages`, `purges`, `purged_files`, `purged_bytes`,
     /// `stored_to_tape`, `to_tape_ms` (mean time that a file was in the pool before it was stored), `cancelled` (recalls); of a readout: `triggers`,

@@ -3,6 +3,7 @@
 
 mod answer;
 mod components;
+mod evictions;
 mod filling;
 mod formula_error;
 mod legs;

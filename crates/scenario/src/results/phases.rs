@@ -89,6 +89,9 @@ fn in_words(plan: &Plan, node: NodeId, event: Event) -> String {
         Event::PieceChanges(piece, change) => {
             format!("{path}/{} {}", piece_name(&of.plan.theory().features().pieces, piece), verb(change))
         }
+        Event::Evicts(node) => {
+            format!("{path} evicts {}: it is slow", plan.graph.nodes[node.index()].path)
+        }
         Event::RebuildBegins => format!("{path} begins to rebuild"),
         Event::RebuildEnds => format!("{path} ends its rebuild"),
         Event::ScrubBegins => format!("{path} begins to scrub"),

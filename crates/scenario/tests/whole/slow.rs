@@ -104,6 +104,59 @@ fn hedged_reads_are_answered_by_who_is_fast() {
     assert!(refusal(&raid0).contains("raid0 has its data once"));
 }
 
+/// Eight members with exponential service at 60 % load, in an array with some options, and what happens to them.
+fn members(seed: u64, options: &str, more: &str) -> Results {
+    run(&format!(
+        "parts: {{leg: {{type: station, service: {{exponential: 1 ms}}}}}}\n\
+         system: {{volume: {{type: array, level: raid6, of: leg, disks: 8, stripe_unit: 64 KiB, {options}}}}}\n\
+         workload: {{users: {{to: volume, arrivals: {{poisson: 4800 /s}}, op: read, size: 4 KiB}}}}\n\
+         run: {{time: 4 s, seed: {seed}, requests: 1000000, warm_up: none}}\n{more}"
+    ))
+}
+
+fn evictions(results: &Results) -> Vec<&str> {
+    let events = results.phases.iter().flat_map(|phase| &phase.after);
+    events.filter(|event| event.contains(" evicts ")).map(String::as_str).collect()
+}
+
+/// Members that are all loaded alike and queue at random stay; one that is slow goes at once.
+#[test]
+fn only_a_slow_member_is_evicted() {
+    let evict = "evict_slow: {factor: 3, for: 1 s, window: 200 ms}";
+    for seed in 0..40 {
+        let usual = members(seed, evict, "");
+        assert_eq!(evictions(&usual), [""; 0], "seed {seed}");
+        let mean = |results: &Results| results.streams[0].response.mean_ms;
+        assert_eq!(mean(&usual), mean(&members(seed, "", "")), "nothing else differs");
+    }
+    let slow = members(0, evict, "faults: [{component: 'volume/leg[5]', slow: 4, from: 1 s}]");
+    assert_eq!(evictions(&slow), ["volume evicts volume/leg[5]: it is slow"]);
+    let from = slow.phases.iter().find(|phase| phase.after == ["volume evicts volume/leg[5]: it is slow"]);
+    assert!((2.0..2.01).contains(&from.unwrap().from_s), "at the first request after 2 s");
+}
+
+/// Hedged reads go to the slow leg first, eviction ends that: after it nobody waits for a hedge, and the answer says who went and why.
+#[test]
+fn eviction_and_hedges_go_together() {
+    let text = MIRROR
+        .replace("disks: 2", "hedge: 3 ms, evict_slow: {for: 5 s}, disks: 2")
+        .replace("poisson: 100", "poisson: 200");
+    let found = run(&text);
+    let words: Vec<&str> = found.phases.iter().flat_map(|phase| &phase.after).map(String::as_str).collect();
+    let evicts = "volume evicts volume/leg[1]: it is slow";
+    assert_eq!(
+        words,
+        ["volume/leg[1] takes 8 times as long", evicts, "volume/leg[1] takes its usual time again"]
+    );
+    let p99 = |phase: usize| found.phases[phase].streams[0].p99_ms.unwrap();
+    assert!(p99(1) > 3.5 && p99(2) < 3.5, "{} {}", p99(1), p99(2));
+    let hedges = |results: &Results| results.components[0].meters["hedged_reads"].unwrap();
+    let stays = hedges(&run(&text.replace("evict_slow: {for: 5 s}, ", "")));
+    assert!(hedges(&found) < 0.3 * stays, "for 5 s of 30: {} of {stays}", hedges(&found));
+    assert!(found.answer.contains("volume evicts volume/leg[1] at 35.0"), "{}", found.answer);
+    assert_eq!((found.streams[0].failed, found.components[0].state), (0, Some("degraded")));
+}
+
 #[test]
 fn mistakes_are_told() {
     for (wrong, says) in [
@@ -118,6 +171,18 @@ fn mistakes_are_told() {
         let message = refusal(&text);
         assert!(message.contains(says), "{wrong}: {message}");
     }
+    for (wrong, says) in [
+        ("evict_slow: {factor: 1}", "it must be at least 1.01 and at most 10000"),
+        ("evict_slow: {for: 0 s}", "it takes some time to see that a disk is slow"),
+        ("evict_slow: {for: 1 s, window: 2 s}", "a window of 2 s is longer than `for`, 1 s"),
+        ("evict_slow: {accesses: 0}", "it must be at least 1"),
+    ] {
+        let message = refusal(&MIRROR.replace("disks: 2", &format!("disks: 2, {wrong}")));
+        assert!(message.contains(says), "{wrong}: {message}");
+    }
+    let raid0 = MIRROR
+        .replace("raid1, of: leg, disks: 2", "raid0, of: leg, disks: 2, stripe_unit: 64 KiB, evict_slow: {}");
+    assert!(refusal(&raid0).contains("raid0 has its data once, so it cannot do without a slow disk"));
     let array = MIRROR.replace("'volume/leg[1]'", "volume");
     assert!(refusal(&array).contains("`volume` has no times of its own that could be longer"));
 }

@@ -45,6 +45,8 @@ pub enum Event {
     Changes(Change),
     /// The health of one of its pieces changes, by its running number.
     PieceChanges(u32, Change),
+    /// An array uses this component no more, because it is slow.
+    Evicts(NodeId),
     /// An array begins to rebuild a disk, or to write what it missed.
     RebuildBegins,
     /// All that could be rebuilt is.
@@ -84,6 +86,9 @@ impl Health {
         if let Change::Slow(percent) = change {
             let longer = percent.saturating_sub(100);
             return self.longer.replace(longer) != longer;
+        }
+        if change == Change::Replaced {
+            self.longer.set(0);
         }
         let fails = change == Change::Fails;
         let changes = self.down.replace(fails) != fails;

@@ -28,7 +28,7 @@ pub struct Features {
     pub gathers: bool,
     /// It is a drive: its failure loses the data it holds.
     pub is_drive: bool,
-    /// True if it can change during a run without a fault: a disk that failed before is rebuilt.
+    /// True if it can change during a run without a fault: a disk that failed before is rebuilt, or a slow one evicted.
     pub changes: bool,
     /// Maximum number of ports, where each array on it takes one for itself and one for each of its disks.
     pub most_ports: Option<usize>,

@@ -36,11 +36,11 @@ fn bare(level: Level, disks: u32) -> ArraySpec {
 /// What a run did.
 pub struct Run {
     /// The account of each request.
-    breakdown: Vec<Breakdown>,
+    pub breakdown: Vec<Breakdown>,
     pub health_events: Vec<HealthEvent>,
     /// Meters of the array at the end.
     meters: Vec<(&'static str, Meter)>,
-    state: Option<&'static str>,
+    pub state: Option<&'static str>,
     /// Pieces of work that each disk was given.
     pub given: Vec<u64>,
 }
@@ -56,7 +56,7 @@ impl Run {
         })
     }
 
-    fn failed(&self) -> Vec<bool> {
+    pub fn failed(&self) -> Vec<bool> {
         self.breakdown.iter().map(Breakdown::has_failed).collect()
     }
 }

@@ -7,6 +7,7 @@ mod common;
 mod controllers;
 mod demands;
 mod device_cache;
+mod evictions;
 mod fabric;
 mod faults;
 mod fc_loop;

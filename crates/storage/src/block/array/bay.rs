@@ -7,6 +7,7 @@ use std::rc::Rc;
 use headrace_kernel::Sim;
 use headrace_work::{Block, Breakdown, Request};
 
+use super::eviction::Watch;
 use super::path::{BackendPath, OverPath};
 use crate::core::context::Edge;
 
@@ -34,6 +35,8 @@ pub(super) struct Bay<'m> {
     lost: RefCell<Vec<(u64, LostJob)>>,
     /// Number of jobs on their way, by group and device, where reads are hedged.
     late: Option<RefCell<BTreeMap<(u64, usize), u32>>>,
+    /// What was seen of how long devices take, where slow ones are evicted.
+    pub watch: Option<Watch>,
 }
 
 /// A job that was not done.
@@ -61,14 +64,16 @@ impl<'m> Bay<'m> {
         devices: &'m [Edge<'m>],
         ways: Vec<BackendPath<'m>>,
         (chooses, hedges): (bool, bool),
+        watch: Option<Watch>,
     ) -> Self {
         let heads = if chooses { devices.iter().map(|_| Head::default()).collect() } else { Box::default() };
         let (lost, late) = (RefCell::default(), hedges.then(RefCell::default));
-        Self { sim, devices, ways: ways.into(), turn: Cell::new(0), heads, lost, late }
+        Self { sim, devices, ways: ways.into(), turn: Cell::new(0), heads, lost, late, watch }
     }
 
     /// Notes that a job is on its way.
     pub fn ask(&self, job: &Job) {
+        self.watch.iter().for_each(|watch| watch.asked(job.device, self.sim.now()));
         if let Some(late) = &self.late {
             *late.borrow_mut().entry((job.ticket, job.device)).or_default() += 1;
         }
@@ -76,6 +81,7 @@ impl<'m> Bay<'m> {
 
     /// Notes that a job has ended.
     fn end(&self, job: &Job) {
+        self.watch.iter().for_each(|watch| watch.answered(job.device, self.sim.now()));
         if let Some(late) = &self.late {
             let mut late = late.borrow_mut();
             let left = late.get_mut(&(job.ticket, job.device)).expect("what ends was asked");

@@ -183,7 +183,7 @@ impl<'m> Bitmap<'m> {
         let page = Block { op: Op::Write, address: PAGE_AT, bytes: PAGE };
         let request = Request::new(self.keys.key(self.pages.get()), page).because(cause).durably();
         let disks = 0..array.plan.layout.disks() as usize;
-        let works = |disk: &usize| array.devices[*disk].is_up();
+        let works = |disk: &usize| array.members.works(*disk);
         let accesses = disks.filter(works).map(|disk| (disk, page)).collect();
         array.have_done(accesses, &request, 0, &mut Breakdown::from(self.sim.now())).await;
     }

@@ -16,6 +16,8 @@ pub(super) struct Members<'m> {
     stripes: u64,
     /// The disks of the layout, and hot spares behind them.
     devices: &'m [Edge<'m>],
+    /// Of each device, whether it was evicted and not replaced since.
+    evicted: Box<[Cell<bool>]>,
     slots: Box<[MemberSlot]>,
     /// Spares that stand for no disk.
     free: RefCell<Vec<usize>>,
@@ -54,7 +56,7 @@ impl Units for Members<'_> {
     fn device(&self, stripe: u64, disk: usize, row: u64) -> Option<usize> {
         let slot = &self.slots[disk];
         let device = slot.device.get();
-        if self.devices[device].is_up() && !slot.missing.borrow().contains(stripe) {
+        if self.works(device) && !slot.missing.borrow().contains(stripe) {
             return Some(device);
         }
         let spared = slot.column.get().is_some() && slot.spared.borrow().contains(stripe);
@@ -76,6 +78,7 @@ impl<'m> Members<'m> {
             layout,
             stripes: layout.stripes(each),
             devices,
+            evicted: devices.iter().map(|_| Cell::new(false)).collect(),
             slots: (0..disks).map(slot).collect(),
             free: RefCell::new((disks..devices.len()).collect()),
             distributed,
@@ -116,14 +119,29 @@ impl<'m> Members<'m> {
     }
 
     fn is_up(&self, disk: usize) -> bool {
-        self.devices[self.slots[disk].device.get()].is_up()
+        self.works(self.slots[disk].device.get())
+    }
+
+    /// Returns true if a device is up and was not evicted.
+    pub fn works(&self, device: usize) -> bool {
+        self.devices[device].is_up() && !self.evicted[device].get()
+    }
+
+    /// Returns the devices that stand for the disks of the layout.
+    pub fn in_use(&self) -> Vec<usize> {
+        self.slots.iter().map(|slot| slot.device.get()).filter(|device| self.works(*device)).collect()
+    }
+
+    /// A device is used no more until it is replaced.
+    pub fn evict(&self, device: usize) {
+        self.evicted[device].set(true);
     }
 
     /// The device with the free unit of `row` that stands in for a unit of `disk`; `None` where it is down.
     fn spare(&self, disk: usize, row: u64) -> Option<usize> {
         let spare = self.layout.spare(row, self.slots[disk].column.get()?)?;
         let device = self.slots[spare].device.get();
-        self.devices[device].is_up().then_some(device)
+        self.works(device).then_some(device)
     }
 
     /// Notes that a disk misses what was written to a stripe.
@@ -142,6 +160,9 @@ impl<'m> Members<'m> {
     /// A device fails, returns or is replaced. Gives whether more stripes than before are lost for good.
     pub fn notice(&self, device: usize, change: Change) -> bool {
         self.whole.set(false);
+        if change == Change::Replaced {
+            self.evicted[device].set(false);
+        }
         match (change, self.disk_of(device)) {
             (Change::Replaced, Some(disk)) => {
                 self.forget_spared_on(device);
@@ -165,7 +186,7 @@ impl<'m> Members<'m> {
             slot.column.set((0..self.layout.spares()).find(|column| !used.contains(&Some(*column))));
         }
         let mut free = self.free.borrow_mut();
-        let spare = free.iter().position(|spare| self.devices[*spare].is_up());
+        let spare = free.iter().position(|spare| self.works(*spare));
         if let (Some(at), None) = (spare, slot.column.get()) {
             slot.device.set(free.remove(at));
             slot.missing.borrow_mut().insert(0, self.stripes);

@@ -7,6 +7,7 @@ mod bitmap;
 pub mod cache;
 mod checks;
 mod demand;
+mod eviction;
 mod front;
 mod hedge;
 mod layout;
@@ -37,6 +38,7 @@ use crate::core::ranges::Ranges;
 use crate::core::work::Serve;
 use bay::{Bay, Job};
 use bitmap::Bitmap;
+use eviction::Watch;
 use front::ArrayFront;
 use members::Members;
 use rebuild::Rebuild;
@@ -44,6 +46,7 @@ use scrub::Scrub;
 
 pub use access::Access;
 pub use bitmap::BitmapSpec;
+pub use eviction::EvictSlowSpec;
 pub use layout::{
     Accesses, ArrayLayout, Declustered, DiskAccesses, Mirror, Pairing, Parity, Rotation, SmallWrites,
     Stripes, UnitPlacement, Units, Whole,
@@ -61,6 +64,7 @@ pub struct ArrayPlan {
     queueing: Queueing,
     read_from: ReadFrom,
     hedge: Option<Nanos>,
+    evict_slow: Option<EvictSlowSpec>,
     /// Bytes of each disk that are used.
     each: Bytes,
     /// Of each disk, whether it has failed.
@@ -141,7 +145,8 @@ impl Plan for ArrayPlan {
             paths => paths.iter().map(|path| way(Some(path))).collect(),
         };
         let front = ArrayFront::new(self, context, ways[0], controllers);
-        let bay = Rc::new(Bay::new(sim, devices, ways, (columns > 0, self.hedge.is_some())));
+        let watch = self.evict_slow.map(|spec| Watch::new(spec, devices.len()));
+        let bay = Rc::new(Bay::new(sim, devices, ways, (columns > 0, self.hedge.is_some()), watch));
         let of_parts = Rc::clone(&bay);
         Array {
             lockstep: (self.queueing == Queueing::SplitMerge).then(|| Resource::fcfs(sim, 1)),
@@ -221,6 +226,7 @@ impl<'m> Array<'m> {
         self.context.shared.sim.settled().await;
         let ArrayLayout::Striped(stripes) = self.plan.layout else {
             self.context.shared.divides(request.work.bytes / self.plan.layout.unit()).await;
+            self.evict_slow();
             self.hosts.set(self.hosts.get() + 1);
             self.serve_parts(request, breakdown).await;
             self.hosts.set(self.hosts.get() - 1);
@@ -266,6 +272,9 @@ impl<'m> Component<'m> for Array<'m> {
         }
         if self.plan.hedge.is_some() {
             put("hedged_reads", Meter::Count(counts.hedges.get()));
+        }
+        if let Some(watch) = &self.bay.watch {
+            watch.meters(put);
         }
         if let Some(bitmap) = &self.bitmap {
             put("bitmap_writes", Meter::Count(bitmap.pages()));

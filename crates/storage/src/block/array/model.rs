@@ -191,7 +191,7 @@ impl Theory for ArrayPlan {
         Features {
             addressed: self.by_address(),
             spreads: true,
-            changes: self.rebuilds_at_once() || self.scrub.is_some(),
+            changes: self.rebuilds_at_once() || self.scrub.is_some() || self.evict_slow.is_some(),
             ..Features::default()
         }
     }

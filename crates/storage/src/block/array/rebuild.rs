@@ -90,6 +90,7 @@ impl<'m> Array<'m> {
 
     fn end_rebuild(&'m self) {
         self.members.settle();
+        self.bay.watch.iter().for_each(|watch| watch.forget(self.context.shared.sim.now()));
         if self.rebuild.background.end() {
             self.context.shared.note(self.context.id, Event::RebuildEnds);
         }

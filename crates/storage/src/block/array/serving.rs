@@ -82,7 +82,7 @@ impl<'m> Array<'m> {
     /// Has each disk that works make stable what it has acknowledged, as md does. A disk that fails meanwhile is missed only if others do not
     /// make up for it.
     pub(super) async fn flush_disks(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
-        let works = |disk: &usize| self.devices[*disk].is_up();
+        let works = |disk: &usize| self.members.works(*disk);
         let all = (0..self.devices.len()).filter(works).map(|disk| (disk, Block::FLUSH)).collect();
         let flush = request.child(u64::MAX, Block::FLUSH);
         self.have_done(all, &flush, 0, breakdown).await;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bitmap::BitmapSpec;
 use super::cache::ArrayCacheSpec;
+use super::eviction::EvictSlowSpec;
 use super::layout::{
     ArrayLayout, Declustered, Mirror, Pairing, Parity, Rotation, SmallWrites, Stripes, UnitPlacement,
 };
@@ -51,6 +52,10 @@ pub struct ArraySpec {
     /// data can be computed from. The first answer counts; the other still takes its disks' time. Redundant levels only. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hedge: Option<Nanos>,
+    /// Eviction of a member that takes longer than the others for a while but has not failed: a spare takes its place where there is one.
+    /// Redundant levels only. Default: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evict_slow: Option<EvictSlowSpec>,
     /// Failed disks, numbered from 0: the array runs degraded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<u32>,
@@ -239,6 +244,7 @@ impl Spec for ArraySpec {
         self.check_bitmap(at)?;
         let distributed = self.check_rebuild(at, &layout)?;
         self.check_scrub(at)?;
+        self.check_eviction(at)?;
         let capacity = layout.capacity(each);
         if capacity.0 == 0 {
             let message = "the disks are too small for one round of the declustered placement";
@@ -261,6 +267,7 @@ impl Spec for ArraySpec {
             queueing: self.queueing,
             read_from: self.read_from.unwrap_or_default(),
             hedge: self.hedge,
+            evict_slow: self.evict_slow,
             each,
             failed,
             spares: self.spares as usize,
@@ -300,6 +307,7 @@ impl ArraySpec {
             rotation: None,
             read_from: None,
             hedge: None,
+            evict_slow: None,
             failed: Vec::new(),
             from: None,
             spares: 0,
