@@ -46,6 +46,19 @@ fn a_slow_disk_is_evicted_on_time() {
     assert_eq!(of(EvictSlowSpec { accesses: 12, ..evict() }, (2000, 20_000)), [0; 0], "eleven, at most");
 }
 
+/// Windows are counted, not the time between them: two in which it was slow, a quarter of an hour apart, are two.
+#[test]
+fn a_pause_says_nothing() {
+    let name = disk(0);
+    let slow = [(ms(2000), &*name, Change::Slow(800))];
+    let pause = 900_000;
+    let pauses: Vec<_> = reads(12)
+        .into_iter()
+        .map(|(at, op, address, bytes)| (if at < ms(3500) { at } else { at + ms(pause) }, op, address, bytes))
+        .collect();
+    assert_eq!(evicted(&run(&volume(evicting(Level::Raid5, 4)), &pauses, &slow)), [pause + 5000]);
+}
+
 /// The others answer for it from then on: no access goes to it, and reads take 10 ms again.
 #[test]
 fn nothing_goes_to_an_evicted_disk() {

@@ -27,7 +27,7 @@ pub struct EvictSlowSpec {
     /// median of their mean times. An estimate: Hao et al. (FAST 2016) call a drive slow from 2 on.
     #[schemars(range(min = 1.01, max = 10_000.0))]
     pub factor: f64,
-    /// How long a member must be slow, in each window, to be evicted. The default is the time over which OpenZFS counts slow accesses
+    /// How long a member must be slow, in each window that says something about it, to be evicted. The default is the time over which OpenZFS counts slow accesses
     /// before it degrades a device (`slow_io_t`).
     pub r#for: Nanos,
     /// Time over which the times of accesses are averaged. Default: a tenth of `for`, an estimate.
@@ -47,6 +47,11 @@ impl Default for EvictSlowSpec {
 impl EvictSlowSpec {
     fn window(&self) -> Nanos {
         self.window.unwrap_or(Nanos(self.r#for.0.div_ceil(WINDOWS)))
+    }
+
+    /// Number of windows in `for`.
+    fn windows(&self) -> u64 {
+        self.r#for.0.div_ceil(self.window().0)
     }
 }
 
@@ -91,8 +96,8 @@ struct Answers {
     /// Time that accesses spent at the device: the integral of their number, in ns.
     spent: Cell<u64>,
     answered: Cell<u64>,
-    /// Start of the first of the windows in all of which the device was slow.
-    slow_since: Cell<Option<Nanos>>,
+    /// Number of windows in a row in which the device was slow, but for those that say nothing about it.
+    slow: Cell<u64>,
 }
 
 impl Answers {
@@ -157,7 +162,7 @@ impl Watch {
     /// Forgets what was seen so far: it says nothing about what comes.
     pub fn forget(&self, now: Nanos) {
         self.begin(now);
-        self.devices.iter().for_each(|answers| answers.slow_since.set(None));
+        self.devices.iter().for_each(|answers| answers.slow.set(0));
     }
 
     /// Ends the window: returns the slowest of the `members` that have been slow for long enough, if any, and counts it as evicted.
@@ -167,7 +172,7 @@ impl Watch {
         let means: Vec<(usize, u64)> = members.iter().filter_map(|device| mean(*device)).collect();
         let found = means.iter().filter_map(|&(device, mean)| {
             let peers = median(means.iter().filter(|(peer, _)| *peer != device).map(|(_, mean)| *mean))?;
-            self.has_been_slow(device, (mean, peers), now).then_some((device, (mean, peers)))
+            self.has_been_slow(device, (mean, peers)).then_some((device, (mean, peers)))
         });
         let slowest = found.max_by(|a, b| ratio(a.1).total_cmp(&ratio(b.1)).then(b.0.cmp(&a.0)));
         self.begin(now);
@@ -178,12 +183,11 @@ impl Watch {
         Some(device)
     }
 
-    /// Notes whether a device was slow in the window; returns true if it has been for long enough.
-    fn has_been_slow(&self, device: usize, times: (u64, u64), now: Nanos) -> bool {
-        let since = &self.devices[device].slow_since;
-        let is_slow = ratio(times) > self.spec.factor;
-        since.set(is_slow.then(|| since.get().unwrap_or(self.began.get())));
-        since.get().is_some_and(|since| now - since >= self.spec.r#for)
+    /// Notes whether a device was slow in the window; returns true if it has been in enough of them.
+    fn has_been_slow(&self, device: usize, times: (u64, u64)) -> bool {
+        let slow = &self.devices[device].slow;
+        slow.set(if ratio(times) > self.spec.factor { slow.get() + 1 } else { 0 });
+        slow.get() >= self.spec.windows()
     }
 }
 
