@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::block::bucket::{BucketPlan, Token};
-use crate::block::mclock::Rates;
-use crate::block::shares::{OfShare, ShareNumbers, Shares, SharesPlan, one};
+use crate::block::shares::policy::{Entitlement, PolicySpec};
+use crate::block::shares::{OfShare, ShareNumbers, Shares, SharesPlan};
 use crate::core::component::{Component, Plan, Spec, Theory};
 use crate::core::context::NodeContext;
 use crate::core::graph::{Lowering, View};
@@ -21,15 +21,19 @@ use crate::core::work::Serve;
 pub struct ShareSpec {
     /// The `shares` that it is one of.
     pub of: String,
-    /// Operations per second that it gets first. Default: none.
+    /// Operations per second that it gets first, under `mclock`. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reservation: Option<PerSecond>,
-    /// Its part of what reservations leave, beside the weights of others.
-    #[serde(default = "one")]
-    pub weight: f64,
-    /// Operations per second that it gets at most. Default: no limit.
+    /// Its part beside the weights of others: of what reservations leave under `mclock`, or operations in each turn under `round_robin`.
+    /// Default: 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
+    /// Operations per second that it gets at most, under `mclock`. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<PerSecond>,
+    /// Priority, under `priority`. Smaller numbers are more urgent. Default: 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<u8>,
 }
 
 impl Spec for ShareSpec {
@@ -37,12 +41,15 @@ impl Spec for ShareSpec {
 
     fn lower(&self, at: &mut Lowering) -> Option<SharePlan> {
         let shares = at.asked::<OfShare>("of", &self.of)?;
-        let Self { reservation, weight, limit, .. } = *self;
-        match (ShareNumbers { reservation, weight, limit }).rates() {
-            Ok(rates) => {
+        let plan =
+            at.lowered().find(|(id, ..)| *id == shares).and_then(|(_, plan, _)| plan.get::<SharesPlan>());
+        let policy = plan.map_or(PolicySpec::default(), |plan| plan.policy);
+        let Self { reservation, weight, limit, priority, .. } = *self;
+        match (ShareNumbers { reservation, weight, limit, priority }).entitlement(policy) {
+            Ok(entitled) => {
                 at.uses(vec![shares]);
                 at.holds(at.capacity(shares));
-                Some(SharePlan { rates })
+                Some(SharePlan { entitled })
             }
             Err(invalid) => at.invalid(invalid),
         }
@@ -52,7 +59,7 @@ impl Spec for ShareSpec {
 /// A share whose numbers are known.
 #[derive(Clone, Debug)]
 pub struct SharePlan {
-    rates: Rates,
+    entitled: Entitlement,
 }
 
 impl Theory for SharePlan {
@@ -66,7 +73,7 @@ impl Theory for SharePlan {
         let unit = view.uses().find_map(|shares| shares.plan::<SharesPlan>()).map_or(u64::MAX, |of| of.unit);
         // A limit lets requests go on as a bucket does that saves nothing.
         let limit =
-            BucketPlan { of: Token::Operation(unit), rate: self.rates.limit, size: 0.0, initial: 0.0 };
+            BucketPlan { of: Token::Operation(unit), rate: self.entitled.limit, size: 0.0, initial: 0.0 };
         Ok([all.concat(), limit.demands(view, load)?].concat())
     }
 
@@ -78,20 +85,20 @@ impl Theory for SharePlan {
 /// A share in a simulation.
 pub struct Share<'m> {
     context: &'m NodeContext<'m>,
-    rates: Rates,
+    entitled: Entitlement,
 }
 
 impl Plan for SharePlan {
     type Component<'m> = Share<'m>;
 
     fn build<'m>(&'m self, context: &'m NodeContext<'m>) -> Share<'m> {
-        Share { context, rates: self.rates }
+        Share { context, entitled: self.entitled }
     }
 }
 
 impl<'m> Serve<'m, Block> for Share<'m> {
     async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
-        let work = OfShare { block: request.work, client: self.context.id.0, rates: self.rates };
+        let work = OfShare { block: request.work, client: self.context.id.0, entitled: self.entitled };
         Box::pin(self.context.uses()[0].serve(&request.with(work), breakdown)).await;
     }
 }
@@ -99,7 +106,7 @@ impl<'m> Serve<'m, Block> for Share<'m> {
 impl<'m> Component<'m> for Share<'m> {
     /// The use of its limit, if it has one. Those who wait for it are counted by the shares.
     fn activity(&self, now: Nanos) -> Option<Activity> {
-        let shares = self.context.uses()[0].get::<Shares>().filter(|_| self.rates.limit.is_finite())?;
+        let shares = self.context.uses()[0].get::<Shares>().filter(|_| self.entitled.limit.is_finite())?;
         let busy = shares.limit_used(self.context.id.0, now);
         let visits = self.context.answered().requests;
         Some(Activity { servers: 1, busy: by_hosts(busy), visits, ..Activity::default() })

@@ -1,5 +1,6 @@
-//! Shares of another component: those who ask get their reservations, and what is left by weight and up to their limits. Who is next is
-//! chosen by [mClock](crate::block::mclock).
+//! Shares of another component: who of those who ask is next is chosen by a [policy](policy).
+
+pub mod policy;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -12,13 +13,13 @@ use headrace_work::{Block, Breakdown, Cause, Invalid, Request};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::block::mclock::{MClock, Rates};
 use crate::core::component::{Component, Plan, Spec, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::{Copies, Lowering, View};
 use crate::core::meter::{Activity, add, by_hosts};
 use crate::core::theory::{Demand, Features, Load, ServiceKind};
 use crate::core::work::{Serve, Work};
+use policy::{Entitlement, Policy, PolicySpec, Waiting};
 
 /// Shares of a component among those who ask it. Streams ask through a `share` each; what comes here directly has one share together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -33,6 +34,9 @@ pub struct SharesSpec {
     /// Number of requests that are there at once; the others wait here for their turn.
     #[schemars(range(min = 1, max = 65535))]
     pub depth: u32,
+    /// Choice of who is next.
+    #[serde(default)]
+    pub policy: PolicySpec,
     /// A larger request counts as several operations, one for each part of this size. Default: each request is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<Bytes>,
@@ -45,39 +49,64 @@ pub struct SharesSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShareNumbers {
-    /// Operations per second that it gets first. Default: none.
+    /// Operations per second that it gets first, under `mclock`. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reservation: Option<PerSecond>,
-    /// Its part of what reservations leave, beside the weights of others.
-    #[serde(default = "one")]
-    pub weight: f64,
-    /// Operations per second that it gets at most. Default: no limit.
+    /// Its part beside the weights of others: of what reservations leave under `mclock`, or operations in each turn under `round_robin`.
+    /// Default: 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
+    /// Operations per second that it gets at most, under `mclock`. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<PerSecond>,
-}
-
-/// The weight of who says nothing else.
-pub(crate) const fn one() -> f64 {
-    1.0
+    /// Priority, under `priority`. Smaller numbers are more urgent. Default: 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<u8>,
 }
 
 impl ShareNumbers {
-    /// The rates, or what is wrong with it and in which field.
-    pub(crate) fn rates(self) -> Result<Rates, Invalid> {
-        let reservation = self.reservation.map_or(0.0, PerSecond::get);
-        let limit = self.limit.map_or(f64::INFINITY, PerSecond::get);
+    /// Returns what it entitles to under a policy, or which field is wrong and why.
+    pub(crate) fn entitlement(self, policy: PolicySpec) -> Result<Entitlement, Invalid> {
+        if let Some(field) = self.given().find(|field| !policy.fields().contains(field)) {
+            let fields: Vec<String> = policy.fields().iter().map(|field| format!("`{field}`")).collect();
+            let message =
+                format!("`policy: {}` goes by {}, not by `{field}`", policy.name(), fields.join(", "));
+            return Err(Invalid::new(field, message).help(other_way(field)));
+        }
+        let equal = Entitlement::EQUAL;
+        let reservation = self.reservation.map_or(equal.reservation, PerSecond::get);
+        let weight = self.weight.unwrap_or(equal.weight);
+        let limit = self.limit.map_or(equal.limit, PerSecond::get);
         match () {
-            () if !(1e-6..=1e6).contains(&self.weight) => {
+            () if !(1e-6..=1e6).contains(&weight) => {
                 Err(Invalid::new("weight", "`weight` must be from 10⁻⁶ to 10⁶"))
             }
             () if limit < reservation => Err(Invalid::new("limit", "`limit` must be at least `reservation`")),
-            () => Ok(Rates { reservation, weight: self.weight, limit }),
+            () => Ok(Entitlement { reservation, weight, limit, priority: self.priority.unwrap_or_default() }),
         }
+    }
+
+    /// The fields that are given.
+    fn given(&self) -> impl Iterator<Item = &'static str> {
+        let all = [
+            ("reservation", self.reservation.is_some()),
+            ("weight", self.weight.is_some()),
+            ("limit", self.limit.is_some()),
+            ("priority", self.priority.is_some()),
+        ];
+        all.into_iter().filter_map(|(field, is_given)| is_given.then_some(field))
     }
 }
 
-/// The share of those who ask without one.
-const EQUAL: Rates = Rates { reservation: 0.0, weight: 1.0, limit: f64::INFINITY };
+/// What to do instead of giving a field by which a policy does not go.
+fn other_way(field: &str) -> &'static str {
+    match field {
+        "limit" => "put a `limiter` before the share, or choose `policy: mclock` in `shares`",
+        "reservation" => "choose `policy: mclock` in `shares`, or remove it",
+        "priority" => "choose `policy: priority` in `shares`, or remove it",
+        _ => "choose `policy: mclock` or `round_robin` in `shares`, or remove it",
+    }
+}
 
 impl Spec for SharesSpec {
     type Plan = SharesPlan;
@@ -95,12 +124,13 @@ impl Spec for SharesSpec {
         if self.unit == Some(Bytes(0)) {
             return at.refuse("unit", "`unit` must be at least 1 B", None);
         }
-        let background = match self.background.map(ShareNumbers::rates).transpose() {
+        let background = self.background.map(|numbers| numbers.entitlement(self.policy));
+        let background = match background.transpose() {
             Ok(background) => background,
             Err(invalid) => return at.invalid(invalid.within("background")),
         };
         let unit = self.unit.map_or(u64::MAX, Bytes::get);
-        let plan = SharesPlan { depth: u64::from(self.depth), unit, background };
+        let plan = SharesPlan { depth: u64::from(self.depth), policy: self.policy, unit, background };
         at.uses(vec![target]);
         at.holds(at.capacity(target));
         Some(plan)
@@ -111,9 +141,10 @@ impl Spec for SharesSpec {
 #[derive(Clone, Debug)]
 pub struct SharesPlan {
     depth: u64,
+    pub(crate) policy: PolicySpec,
     /// Bytes of an operation at most.
     pub(crate) unit: u64,
-    background: Option<Rates>,
+    background: Option<Entitlement>,
 }
 
 impl Theory for SharesPlan {
@@ -145,7 +176,7 @@ pub struct Shares<'m> {
     sim: &'m Sim<'m>,
     plan: &'m SharesPlan,
     target: &'m Edge<'m>,
-    clock: RefCell<MClock>,
+    policy: RefCell<Box<dyn Policy>>,
     /// Those who wait, by their tickets.
     line: WaitList<'m, u64, ()>,
     /// The tickets of those that are at the target.
@@ -180,7 +211,7 @@ impl Plan for SharesPlan {
             sim,
             plan: self,
             target: &uses[0],
-            clock: RefCell::default(),
+            policy: RefCell::new(self.policy.build()),
             line: WaitList::new(sim),
             gone: RefCell::default(),
             tickets: Cell::new(0),
@@ -193,13 +224,13 @@ impl Plan for SharesPlan {
 impl<'m> Shares<'m> {
     /// Returns the time for which the limit of a client was in use, in ns.
     pub(crate) fn limit_used(&self, client: u32, now: Nanos) -> u128 {
-        self.clock.borrow().busy_ns(client, now.ns()) as u128
+        self.policy.borrow().busy_ns(client, now.ns()) as u128
     }
 
     /// Lets those go on whose turn it is, as far as there are places. Returns true if the ticket `own`, which is not in line yet, is one.
     fn go_on(&'m self, own: Option<u64>) -> bool {
         while self.in_flight.borrow().value() < self.plan.depth {
-            let next = self.clock.borrow_mut().next(self.sim.now().ns());
+            let next = self.policy.borrow_mut().next(self.sim.now().ns());
             let Some(ticket) = next else {
                 self.look_later();
                 return false;
@@ -219,7 +250,7 @@ impl<'m> Shares<'m> {
 
     /// Looks again when the next may go on.
     fn look_later(&'m self) {
-        let Some(ready) = self.clock.borrow().ready_ns() else { return };
+        let Some(ready) = self.policy.borrow().ready_ns() else { return };
         let at = Nanos::from_ns(libm::ceil(ready)).max(self.sim.now() + Nanos(1));
         if at < self.looks_at.get() {
             self.looks_at.set(at);
@@ -236,7 +267,7 @@ impl<'m> Shares<'m> {
     /// Serves a request of a client, by its share.
     async fn serve_for(
         &'m self,
-        (client, rates): (u32, Rates),
+        (client, entitled): (u32, Entitlement),
         request: &Request<Block>,
         breakdown: &mut Breakdown,
     ) {
@@ -244,8 +275,9 @@ impl<'m> Shares<'m> {
         add(&self.tickets, 1);
         let cost = request.work.bytes.div_ceil(self.plan.unit).max(1) as f64;
         let background = self.plan.background.filter(|_| request.cause != Cause::Host);
-        let (client, rates) = background.map_or((client, rates), |rates| (u32::MAX, rates));
-        self.clock.borrow_mut().come(client, rates, (ticket, cost), self.sim.now().ns());
+        let (client, entitled) = background.map_or((client, entitled), |entitled| (u32::MAX, entitled));
+        let waiting = Waiting { ticket, cost, came_ns: self.sim.now().ns() };
+        self.policy.borrow_mut().come(client, &entitled, waiting);
         let asking = Asking(self, ticket);
         if !self.go_on(Some(ticket)) {
             self.line.wait(ticket).await;
@@ -258,7 +290,7 @@ impl<'m> Shares<'m> {
 
 impl<'m> Serve<'m, Block> for Shares<'m> {
     async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
-        self.serve_for((self.context.id.0, EQUAL), request, breakdown).await;
+        self.serve_for((self.context.id.0, Entitlement::EQUAL), request, breakdown).await;
     }
 }
 
@@ -269,7 +301,7 @@ pub struct OfShare {
     pub(crate) block: Block,
     /// Who asks, by its number in the graph.
     pub(crate) client: u32,
-    pub(crate) rates: Rates,
+    pub(crate) entitled: Entitlement,
 }
 
 impl Work<'_> for OfShare {
@@ -284,8 +316,8 @@ impl Work<'_> for OfShare {
 
 impl<'m> Serve<'m, OfShare> for Shares<'m> {
     async fn serve(&'m self, request: &Request<OfShare>, breakdown: &mut Breakdown) {
-        let OfShare { block, client, rates } = request.work;
-        self.serve_for((client, rates), &request.with(block), breakdown).await;
+        let OfShare { block, client, entitled } = request.work;
+        self.serve_for((client, entitled), &request.with(block), breakdown).await;
     }
 }
 
