@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use headrace_analytic::Distribution;
 use headrace_kernel::{Sim, WaitList};
 use headrace_stats::Gauge;
-use headrace_units::{Bytes, Nanos, PerSecond};
+use headrace_units::{Bytes, Nanos, PerSecond, PerSecondOrShare};
 use headrace_work::{Block, Breakdown, Cause, Invalid, Request};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,36 +37,111 @@ pub struct SharesSpec {
     /// Choice of who is next.
     #[serde(default)]
     pub policy: PolicySpec,
+    /// Operations per second of the target, of which reservations and limits in per cent are parts. It limits nothing by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<PerSecond>,
     /// A larger request counts as several operations, one for each part of this size. Default: each request is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<Bytes>,
     /// Share of work that no host waits for, such as rebuilds. Default: that of those who ask for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background: Option<ShareNumbers>,
+    /// Shares of work for one cause each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_cause: Option<CauseShares>,
+}
+
+/// Shares of work by its cause. Default of each: `background`; of hosts, an equal share.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CauseShares {
+    /// Requests of hosts that come without a `share` of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<ShareNumbers>,
+    /// Data that leaves write-back caches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub destage: Option<ShareNumbers>,
+    /// Rebuilds, and recovery of pools.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rebuild: Option<ShareNumbers>,
+    /// Scrubs, and streams of `cause: scrub`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scrub: Option<ShareNumbers>,
+    /// Moves between tiers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub migration: Option<ShareNumbers>,
+    /// Merges of tables.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compaction: Option<ShareNumbers>,
+}
+
+impl CauseShares {
+    /// Returns the share of a cause, if one is given.
+    fn of(&self, cause: Cause) -> Option<ShareNumbers> {
+        match cause {
+            Cause::Host => self.host,
+            Cause::Destage => self.destage,
+            Cause::Rebuild => self.rebuild,
+            Cause::Scrub => self.scrub,
+            Cause::Migration => self.migration,
+            Cause::Compaction => self.compaction,
+            Cause::GarbageCollection | Cause::Maintenance => None,
+        }
+    }
 }
 
 /// A share in operations.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShareNumbers {
-    /// Operations per second that it gets first, under `mclock`. Default: none.
+    /// Operations per second that it gets first, or a part of `capacity`, under `mclock`. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reservation: Option<PerSecond>,
+    pub reservation: Option<PerSecondOrShare>,
     /// Its part beside the weights of others: of what reservations leave under `mclock`, or operations in each turn under `round_robin`.
     /// Default: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
-    /// Operations per second that it gets at most, under `mclock`. Default: no limit.
+    /// Operations per second that it gets at most, or a part of `capacity`, under `mclock`. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limit: Option<PerSecond>,
+    pub limit: Option<PerSecondOrShare>,
     /// Priority, under `priority`. Smaller numbers are more urgent. Default: 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<u8>,
+    /// Size that each of its requests counts as, in operations of `unit`, as Ceph's `osd_recovery_cost`. Default: its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Bytes>,
+}
+
+/// What shares say of those who have one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Terms {
+    policy: PolicySpec,
+    capacity: Option<PerSecond>,
+    /// Bytes of an operation at most.
+    pub(crate) unit: u64,
+}
+
+/// A share whose numbers are known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ShareTerms {
+    pub(crate) entitled: Entitlement,
+    /// Operations that each request counts as; none where that goes by its size.
+    cost: Option<f64>,
 }
 
 impl ShareNumbers {
-    /// Returns what it entitles to under a policy, or which field is wrong and why.
-    pub(crate) fn entitlement(self, policy: PolicySpec) -> Result<Entitlement, Invalid> {
+    /// Returns the share, or which field is wrong and why.
+    pub(crate) fn under(self, terms: Terms) -> Result<ShareTerms, Invalid> {
+        let entitled = self.entitlement(terms)?;
+        if self.cost.is_some() && terms.unit == u64::MAX {
+            let message = "`cost` counts in operations of `unit`, which the shares do not have";
+            return Err(Invalid::new("cost", message).help("give the shares a `unit`"));
+        }
+        Ok(ShareTerms { entitled, cost: self.cost.map(|cost| terms.operations(cost.0)) })
+    }
+
+    /// Returns what it entitles to under a policy.
+    fn entitlement(self, Terms { policy, capacity, .. }: Terms) -> Result<Entitlement, Invalid> {
         if let Some(field) = self.given().find(|field| !policy.fields().contains(field)) {
             let fields: Vec<String> = policy.fields().iter().map(|field| format!("`{field}`")).collect();
             let message =
@@ -74,9 +149,9 @@ impl ShareNumbers {
             return Err(Invalid::new(field, message).help(other_way(field)));
         }
         let equal = Entitlement::EQUAL;
-        let reservation = self.reservation.map_or(equal.reservation, PerSecond::get);
+        let reservation = rate_of("reservation", self.reservation, capacity)?.unwrap_or(equal.reservation);
+        let limit = rate_of("limit", self.limit, capacity)?.unwrap_or(equal.limit);
         let weight = self.weight.unwrap_or(equal.weight);
-        let limit = self.limit.map_or(equal.limit, PerSecond::get);
         match () {
             () if !(1e-6..=1e6).contains(&weight) => {
                 Err(Invalid::new("weight", "`weight` must be from 10⁻⁶ to 10⁶"))
@@ -93,9 +168,24 @@ impl ShareNumbers {
             ("weight", self.weight.is_some()),
             ("limit", self.limit.is_some()),
             ("priority", self.priority.is_some()),
+            ("cost", self.cost.is_some()),
         ];
         all.into_iter().filter_map(|(field, is_given)| is_given.then_some(field))
     }
+}
+
+/// Returns the operations per second of a field, where it is given.
+fn rate_of(
+    field: &str,
+    given: Option<PerSecondOrShare>,
+    capacity: Option<PerSecond>,
+) -> Result<Option<f64>, Invalid> {
+    let Some(given) = given else { return Ok(None) };
+    let found = given.of(capacity).ok_or_else(|| {
+        let message = format!("`{field}` in per cent is a part of `capacity`, which the shares do not have");
+        Invalid::new(field, message).help("give the shares a `capacity`, or write a rate such as `1000 /s`")
+    });
+    found.map(Some)
 }
 
 /// What to do instead of giving a field by which a policy does not go.
@@ -124,16 +214,52 @@ impl Spec for SharesSpec {
         if self.unit == Some(Bytes(0)) {
             return at.refuse("unit", "`unit` must be at least 1 B", None);
         }
-        let background = self.background.map(|numbers| numbers.entitlement(self.policy));
-        let background = match background.transpose() {
-            Ok(background) => background,
-            Err(invalid) => return at.invalid(invalid.within("background")),
+        let only_for =
+            [("unit", self.unit.is_some(), "cost"), ("capacity", self.capacity.is_some(), "limit")];
+        for (field, is_given, needs) in only_for {
+            if is_given && !self.policy.fields().contains(&needs) {
+                let message = format!("`{field}` has no effect with `policy: {}`", self.policy.name());
+                return at.refuse(field, message, Some("remove it, or choose `policy: mclock`"));
+            }
+        }
+        let by_cause = match self.by_cause() {
+            Ok(by_cause) => by_cause,
+            Err(invalid) => return at.invalid(invalid),
         };
-        let unit = self.unit.map_or(u64::MAX, Bytes::get);
-        let plan = SharesPlan { depth: u64::from(self.depth), policy: self.policy, unit, background };
+        let plan = SharesPlan { depth: u64::from(self.depth), terms: self.terms(), by_cause };
         at.uses(vec![target]);
         at.holds(at.capacity(target));
         Some(plan)
+    }
+}
+
+impl SharesSpec {
+    fn terms(&self) -> Terms {
+        Terms { policy: self.policy, capacity: self.capacity, unit: self.unit.map_or(u64::MAX, Bytes::get) }
+    }
+
+    /// The share of each cause that has one of its own, in the order of `Cause::ALL`.
+    fn by_cause(&self) -> Result<[Option<ShareTerms>; Cause::ALL.len()], Invalid> {
+        let mut all = [None; Cause::ALL.len()];
+        for cause in Cause::ALL {
+            let own = self.by_cause.and_then(|by_cause| by_cause.of(cause));
+            let other = self.background.filter(|_| cause != Cause::Host);
+            let (numbers, field) = match (own, other) {
+                (Some(own), _) => (own, format!("by_cause.{}", cause.name())),
+                (None, Some(other)) => (other, "background".to_owned()),
+                (None, None) => continue,
+            };
+            let share = numbers.under(self.terms()).map_err(|invalid| invalid.within(&field))?;
+            all[cause as usize] = Some(share);
+        }
+        Ok(all)
+    }
+}
+
+impl Terms {
+    /// The operations that a request of a size counts as.
+    fn operations(&self, bytes: u64) -> f64 {
+        bytes.div_ceil(self.unit).max(1) as f64
     }
 }
 
@@ -141,10 +267,9 @@ impl Spec for SharesSpec {
 #[derive(Clone, Debug)]
 pub struct SharesPlan {
     depth: u64,
-    pub(crate) policy: PolicySpec,
-    /// Bytes of an operation at most.
-    pub(crate) unit: u64,
-    background: Option<Entitlement>,
+    pub(crate) terms: Terms,
+    /// Of each cause, the share of its own.
+    by_cause: [Option<ShareTerms>; Cause::ALL.len()],
 }
 
 impl Theory for SharesPlan {
@@ -211,7 +336,7 @@ impl Plan for SharesPlan {
             sim,
             plan: self,
             target: &uses[0],
-            policy: RefCell::new(self.policy.build()),
+            policy: RefCell::new(self.terms.policy.build()),
             line: WaitList::new(sim),
             gone: RefCell::default(),
             tickets: Cell::new(0),
@@ -264,20 +389,23 @@ impl<'m> Shares<'m> {
         }
     }
 
+    /// The share of a cause, with a number that no component has; `None` if it has none of its own.
+    fn of_cause(&self, cause: Cause) -> Option<(u32, ShareTerms)> {
+        Some((u32::MAX - cause as u32, self.plan.by_cause[cause as usize]?))
+    }
+
     /// Serves a request of a client, by its share.
     async fn serve_for(
         &'m self,
-        (client, entitled): (u32, Entitlement),
+        (client, share): (u32, ShareTerms),
         request: &Request<Block>,
         breakdown: &mut Breakdown,
     ) {
         let ticket = self.tickets.get();
         add(&self.tickets, 1);
-        let cost = request.work.bytes.div_ceil(self.plan.unit).max(1) as f64;
-        let background = self.plan.background.filter(|_| request.cause != Cause::Host);
-        let (client, entitled) = background.map_or((client, entitled), |entitled| (u32::MAX, entitled));
+        let cost = share.cost.unwrap_or_else(|| self.plan.terms.operations(request.work.bytes));
         let waiting = Waiting { ticket, cost, came_ns: self.sim.now().ns() };
-        self.policy.borrow_mut().come(client, &entitled, waiting);
+        self.policy.borrow_mut().come(client, &share.entitled, waiting);
         let asking = Asking(self, ticket);
         if !self.go_on(Some(ticket)) {
             self.line.wait(ticket).await;
@@ -290,7 +418,9 @@ impl<'m> Shares<'m> {
 
 impl<'m> Serve<'m, Block> for Shares<'m> {
     async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
-        self.serve_for((self.context.id.0, Entitlement::EQUAL), request, breakdown).await;
+        let equal = ShareTerms { entitled: Entitlement::EQUAL, cost: None };
+        let own = self.of_cause(request.cause).unwrap_or((self.context.id.0, equal));
+        self.serve_for(own, request, breakdown).await;
     }
 }
 
@@ -301,7 +431,7 @@ pub struct OfShare {
     pub(crate) block: Block,
     /// Who asks, by its number in the graph.
     pub(crate) client: u32,
-    pub(crate) entitled: Entitlement,
+    pub(crate) share: ShareTerms,
 }
 
 impl Work<'_> for OfShare {
@@ -316,8 +446,9 @@ impl Work<'_> for OfShare {
 
 impl<'m> Serve<'m, OfShare> for Shares<'m> {
     async fn serve(&'m self, request: &Request<OfShare>, breakdown: &mut Breakdown) {
-        let OfShare { block, client, entitled } = request.work;
-        self.serve_for((client, entitled), &request.with(block), breakdown).await;
+        let OfShare { block, client, share } = request.work;
+        let background = self.of_cause(request.cause).filter(|_| request.cause != Cause::Host);
+        self.serve_for(background.unwrap_or((client, share)), &request.with(block), breakdown).await;
     }
 }
 
