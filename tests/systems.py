@@ -347,7 +347,7 @@ class Systems:
                 by_cause=lambda: {self.one("host", "destage", "rebuild", "scrub"): {"limit": self.one("40 %", "150 %")}},
             )
             if "unit" in shares:
-                numbers |= self.maybe(0.3, cost=lambda: self.one("4 KiB", "1 MiB"))
+                numbers |= self.maybe(0.3, read_cost=lambda: "1 MiB", write_cost=lambda: "4 KiB")
         name = self.add("v", shares)
         self.fallible.append(name)
         if self.chance(0.3):

@@ -144,7 +144,7 @@ fn shares_are_parts_of_a_capacity_by_cause() {
     depth: 1
     capacity: 800 /s
     unit: 4 KiB
-    by_cause: {host: {limit: 50 %}, scrub: {limit: 150 %, cost: 16 KiB}}
+    by_cause: {host: {limit: 50 %}, scrub: {limit: 150 %, read_cost: 16 KiB}}
 workload:
   users: {to: fair, arrivals: {closed: {depth: 8}}, size: 4 KiB}
   scrubs: {to: fair, arrivals: {closed: {depth: 8}}, size: 4 KiB, cause: scrub}
@@ -180,10 +180,10 @@ fn mistakes_are_told() {
         (", reservation: 10 /s, limit: 5 /s", "`limit` must be at least `reservation`"),
         (
             ", priority: 1",
-            "`policy: mclock` goes by `reservation`, `weight`, `limit`, `cost`, not by `priority`",
+            "`policy: mclock` goes by `reservation`, `weight`, `limit`, `read_cost`, `write_cost`, not by `priority`",
         ),
         (", limit: 50 %", "give the shares a `capacity`"),
-        (", cost: 1 MiB", "give the shares a `unit`"),
+        (", write_cost: 1 MiB", "give the shares a `unit`"),
     ] {
         let text = shared(wrong, "", "{poisson: 250 /s}");
         let found = simulate(&text, "shares.yaml", &[], &Options::default(), &Progress::default());

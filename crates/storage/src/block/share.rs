@@ -33,9 +33,12 @@ pub struct ShareSpec {
     /// Priority, under `priority`. Smaller numbers are more urgent. Default: 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<u8>,
-    /// Size that each of its requests counts as, in operations of the `unit` of the shares. Default: its own.
+    /// Size that each of its reads counts as, in operations of the `unit` of the shares. Default: its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cost: Option<Bytes>,
+    pub read_cost: Option<Bytes>,
+    /// Size that each of its writes counts as. Default: its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_cost: Option<Bytes>,
 }
 
 impl Spec for ShareSpec {
@@ -46,8 +49,8 @@ impl Spec for ShareSpec {
         let mut lowered = at.lowered();
         let terms = lowered.find(|(id, ..)| *id == shares)?.1.get::<SharesPlan>()?.terms;
         drop(lowered);
-        let Self { reservation, weight, limit, priority, cost, .. } = *self;
-        match (ShareNumbers { reservation, weight, limit, priority, cost }).under(terms) {
+        let Self { reservation, weight, limit, priority, read_cost, write_cost, .. } = *self;
+        match (ShareNumbers { reservation, weight, limit, priority, read_cost, write_cost }).under(terms) {
             Ok(share) => {
                 at.uses(vec![shares]);
                 at.holds(at.capacity(shares));

@@ -16,8 +16,9 @@ UNLIMITED = 10**8
 
 # Two PGs of each OSD trim at a time, two objects each: Ceph's `osd_max_trimming_pgs` and `osd_pg_max_concurrent_snap_trims`.
 TRIMS = {"to": "snaps", "arrivals": {"closed": {"depth": 16}}, "size": "1 MiB", "align": "1 MiB", "op": "write"}
-FAULTS = [{"component": "osd3", "fails": "500 ms", "replaced": "600 ms"}]
-COSTS = {"rebuild": {"cost": "20 MiB"}, "scrub": {"cost": "1 MiB"}}
+FAULTS = [{"component": "returned", "fails": "500 ms", "replaced": "600 ms"}]
+# What an item counts as: all of recovery's at the OSD that reads, a third of a trim's at each OSD that has a replica.
+COSTS = {"rebuild": {"read_cost": "20 MiB", "write_cost": "1 B"}, "scrub": {"write_cost": "349525 B"}}
 OSDS = ("osd0", "osd1", "osd2", "osd3")
 
 # Background work, and what its rate is called.

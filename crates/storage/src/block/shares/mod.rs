@@ -9,7 +9,7 @@ use headrace_analytic::Distribution;
 use headrace_kernel::{Sim, WaitList};
 use headrace_stats::Gauge;
 use headrace_units::{Bytes, Nanos, PerSecond, PerSecondOrShare};
-use headrace_work::{Block, Breakdown, Cause, Invalid, Request};
+use headrace_work::{Block, Breakdown, Cause, Invalid, Op, Request};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -107,9 +107,12 @@ pub struct ShareNumbers {
     /// Priority, under `priority`. Smaller numbers are more urgent. Default: 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<u8>,
-    /// Size that each of its requests counts as, in operations of `unit`, as Ceph's `osd_recovery_cost`. Default: its own.
+    /// Size that each of its reads counts as, in operations of `unit`, as Ceph's `osd_recovery_cost` once was. Default: its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cost: Option<Bytes>,
+    pub read_cost: Option<Bytes>,
+    /// Size that each of its writes counts as. Default: its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_cost: Option<Bytes>,
 }
 
 /// What shares say of those who have one.
@@ -125,19 +128,28 @@ pub(crate) struct Terms {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ShareTerms {
     pub(crate) entitled: Entitlement,
-    /// Operations that each request counts as; none where that goes by its size.
-    cost: Option<f64>,
+    /// Sizes that each read and each write counts as; none where that is its own.
+    costs: [Option<Bytes>; 2],
+}
+
+impl ShareTerms {
+    /// Returns the size that a request counts as.
+    fn counted(&self, block: Block) -> u64 {
+        let [read, write] = self.costs;
+        let cost = if block.op == Op::Read { read } else { write };
+        cost.map_or(block.bytes, Bytes::get)
+    }
 }
 
 impl ShareNumbers {
     /// Returns the share, or which field is wrong and why.
     pub(crate) fn under(self, terms: Terms) -> Result<ShareTerms, Invalid> {
         let entitled = self.entitlement(terms)?;
-        if self.cost.is_some() && terms.unit == u64::MAX {
-            let message = "`cost` counts in operations of `unit`, which the shares do not have";
-            return Err(Invalid::new("cost", message).help("give the shares a `unit`"));
+        if let Some(field) = self.given().find(|field| field.ends_with("cost") && terms.unit == u64::MAX) {
+            let message = format!("`{field}` counts in operations of `unit`, which the shares do not have");
+            return Err(Invalid::new(field, message).help("give the shares a `unit`"));
         }
-        Ok(ShareTerms { entitled, cost: self.cost.map(|cost| terms.operations(cost.0)) })
+        Ok(ShareTerms { entitled, costs: [self.read_cost, self.write_cost] })
     }
 
     /// Returns what it entitles to under a policy.
@@ -168,7 +180,8 @@ impl ShareNumbers {
             ("weight", self.weight.is_some()),
             ("limit", self.limit.is_some()),
             ("priority", self.priority.is_some()),
-            ("cost", self.cost.is_some()),
+            ("read_cost", self.read_cost.is_some()),
+            ("write_cost", self.write_cost.is_some()),
         ];
         all.into_iter().filter_map(|(field, is_given)| is_given.then_some(field))
     }
@@ -215,7 +228,7 @@ impl Spec for SharesSpec {
             return at.refuse("unit", "`unit` must be at least 1 B", None);
         }
         let only_for =
-            [("unit", self.unit.is_some(), "cost"), ("capacity", self.capacity.is_some(), "limit")];
+            [("unit", self.unit.is_some(), "read_cost"), ("capacity", self.capacity.is_some(), "limit")];
         for (field, is_given, needs) in only_for {
             if is_given && !self.policy.fields().contains(&needs) {
                 let message = format!("`{field}` has no effect with `policy: {}`", self.policy.name());
@@ -403,7 +416,7 @@ impl<'m> Shares<'m> {
     ) {
         let ticket = self.tickets.get();
         add(&self.tickets, 1);
-        let cost = share.cost.unwrap_or_else(|| self.plan.terms.operations(request.work.bytes));
+        let cost = self.plan.terms.operations(share.counted(request.work));
         let waiting = Waiting { ticket, cost, came_ns: self.sim.now().ns() };
         self.policy.borrow_mut().come(client, &share.entitled, waiting);
         let asking = Asking(self, ticket);
@@ -418,7 +431,7 @@ impl<'m> Shares<'m> {
 
 impl<'m> Serve<'m, Block> for Shares<'m> {
     async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
-        let equal = ShareTerms { entitled: Entitlement::EQUAL, cost: None };
+        let equal = ShareTerms { entitled: Entitlement::EQUAL, costs: [None; 2] };
         let own = self.of_cause(request.cause).unwrap_or((self.context.id.0, equal));
         self.serve_for(own, request, breakdown).await;
     }

@@ -83,11 +83,11 @@ macro_rules! policies {
 
 policies! {
     /// Reservations that are due, then the rest by weight, up to limits (Gulati, Merchant and Varman, OSDI 2010).
-    MClock = "mclock" mclock by ["reservation", "weight", "limit", "cost"],
+    MClock = "mclock" mclock by ["reservation", "weight", "limit", "read_cost", "write_cost"],
     /// Strict priority: the share with the smallest `priority`; of equals the longest-waiting request.
     Priority = "priority" priority by ["priority"],
     /// Deficit round robin: one share after another, each for `weight` operations in its turn (Shreedhar and Varghese, SIGCOMM 1995).
-    RoundRobin = "round_robin" round_robin by ["weight", "cost"],
+    RoundRobin = "round_robin" round_robin by ["weight", "read_cost", "write_cost"],
 }
 
 #[expect(clippy::derivable_impls, reason = "the macro that declares it knows no default")]
