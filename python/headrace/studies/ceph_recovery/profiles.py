@@ -8,7 +8,7 @@ from headrace.study import Claim, Judged, Obtained, Study, verdict
 Json = dict[str, Any]
 Rates = Mapping[str, float]
 
-# Simulated time of a run, s: rates are steady after half a second.
+# Simulated time of a run, s.
 SECONDS, SMALL_SECONDS = 12.0, 2.5
 
 # Requests of a run are not what ends it.
@@ -17,8 +17,8 @@ UNLIMITED = 10**8
 # Two PGs of each OSD trim at a time, two objects each: Ceph's `osd_max_trimming_pgs` and `osd_pg_max_concurrent_snap_trims`.
 TRIMS = {"to": "snaps", "arrivals": {"closed": {"depth": 16}}, "size": "1 MiB", "align": "1 MiB", "op": "write"}
 FAULTS = [{"component": "returned", "fails": "500 ms", "replaced": "600 ms"}]
-# What an item counts as: all of recovery's at the OSD that reads, a third of a trim's at each OSD that has a replica.
-COSTS = {"rebuild": {"read_cost": "20 MiB", "write_cost": "1 B"}, "scrub": {"write_cost": "349525 B"}}
+# What each access to an OSD for background work counts as: Ceph's `osd_recovery_cost` and `osd_snap_trim_cost`.
+COSTS = {"rebuild": {"read_cost": "20 MiB", "write_cost": "20 MiB"}, "scrub": {"write_cost": "1 MiB"}}
 OSDS = ("osd0", "osd1", "osd2", "osd3")
 
 # Background work, and what its rate is called.
