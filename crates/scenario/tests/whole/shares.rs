@@ -121,7 +121,7 @@ fn policies_share_as_published() {
     let closed = "{closed: {depth: 16}}";
     let starved = run(&with("priority", shared("", ", priority: 1", closed)));
     assert_eq!(
-        starved.streams[1].requests, 0,
+        starved.streams[1].completed, 0,
         "nobody is served beside one who is more urgent and always asks"
     );
     let turns = run(&with("round_robin", shared(", weight: 3", "", closed)));
@@ -153,8 +153,6 @@ run: {requests: 20000}
     let found = run(text);
     let (users, scrubs) = rates(&found);
     assert!((users - 400.0).abs() < 1.0 && (scrubs - 300.0).abs() < 1.0, "{users} {scrubs}");
-    let by_cause = &found.components.iter().find(|of| of.path == "drive").unwrap().utilisation_by_cause;
-    assert!((by_cause["scrub"] - 0.3).abs() < 0.01, "{by_cause:?}");
 }
 
 /// A station with a rate takes the time of the data besides: 1 ms and 4 ms for 4 MB at 1 GB/s.

@@ -1,5 +1,6 @@
 """Runs the tests of mClock's profiles: what clients, recovery and snaptrim get of four OSDs."""
 
+import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -112,7 +113,11 @@ def compared(
 def ordered(claims: Json, what: tuple[str, str], found: Mapping[str, Rates]) -> Judged:
     """Judge the order of the profiles by a rate."""
     kind, name = what
-    published = claims["orders"][kind][name]
+    published = " > ".join(claims["orders"][kind][name])
     order = sorted(found, key=lambda profile: found[profile][name], reverse=True)
+    least = 1.0 + claims["order_percent"] / 100.0
+    pairs = itertools.pairwise(order)
+    signs = [" > " if found[one][name] > least * found[other][name] else " ≈ " for one, other in pairs]
+    shown = "".join(itertools.chain(*zip(order, [*signs, ""], strict=True)))
     text = f"order of the profiles by {NAMES[name]}, {kind}"
-    return verdict(Claim(f"I1-{kind}-{name}-order", text, published, claims["source"]), Obtained(order))
+    return verdict(Claim(f"I1-{kind}-{name}-order", text, published, claims["source"]), Obtained(shown))
