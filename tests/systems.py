@@ -106,7 +106,9 @@ class Systems:
         service = self.law(self.number(0.01, 20))
         few = {"type": "station", "servers": self.one(1, 1, 2, 8), "service": service}
         return few | self.maybe(
-            order=lambda: "priority", capacity=lambda: self.one("1 GB", "1 TB"), rate=lambda: self.one("1 GB/s", "20 MB/s")
+            order=lambda: "priority",
+            capacity=lambda: self.one("1 GB", "1 TB"),
+            rate=lambda: self.one("1 GB/s", "20 MB/s"),
         )
 
     def disk(self) -> Json:
@@ -344,7 +346,9 @@ class Systems:
             shares |= {"capacity": "3000 /s"} | self.maybe(
                 unit=lambda: "64 KiB",
                 background=lambda: {"limit": "200 /s"},
-                by_cause=lambda: {self.one("host", "destage", "rebuild", "scrub"): {"limit": self.one("40 %", "150 %")}},
+                by_cause=lambda: {
+                    self.one("host", "destage", "rebuild", "scrub"): {"limit": self.one("40 %", "150 %")}
+                },
             )
             if "unit" in shares:
                 numbers |= self.maybe(0.3, read_cost=lambda: "1 MiB", write_cost=lambda: "4 KiB")

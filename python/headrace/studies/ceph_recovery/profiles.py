@@ -15,7 +15,7 @@ SECONDS, SMALL_SECONDS = 12.0, 2.5
 # Requests of a run are not what ends it.
 UNLIMITED = 10**8
 
-# Two PGs of each OSD trim at a time, two objects each: Ceph's `osd_max_trimming_pgs` and `osd_pg_max_concurrent_snap_trims`.
+# Two groups of an OSD trim at a time, two objects each: `osd_max_trimming_pgs` and `osd_pg_max_concurrent_snap_trims`.
 TRIMS = {"to": "snaps", "arrivals": {"closed": {"depth": 16}}, "size": "1 MiB", "align": "1 MiB", "op": "write"}
 FAULTS = [{"component": "returned", "fails": "500 ms", "replaced": "600 ms"}]
 # What each access to an OSD for background work counts as: Ceph's `osd_recovery_cost` and `osd_snap_trim_cost`.
@@ -47,7 +47,9 @@ def judged(study: Study) -> Iterator[Judged]:
     for profile, shares in claims["shares"].items():
         study.tell(profile.replace("_", " "))
         works = ({TRIMMED}, {RECOVERED}, {TRIMMED, RECOVERED})
-        at = {frozenset(): alone} | {frozenset(work): rates(study, shares, work) for work in works}
+        at: dict[frozenset[str], Rates] = {frozenset(): alone} | {
+            frozenset(work): rates(study, shares, work) for work in works
+        }
         found["trimming"][profile] = over_a_test(claims, at, {TRIMMED: claims["trims_alone"]})
         beside = {TRIMMED: claims["trims_beside"], RECOVERED: claims["recoveries"]}
         found["recovering"][profile] = over_a_test(claims, at, beside)

@@ -16,6 +16,10 @@ WAYS: dict[str, dict[str, object]] = {
 }
 
 
+# Groups of the pool that recovers, and objects of each.
+GROUPS, GROUP, SMALL_GROUP = 1024, 64, 4
+
+
 def obtain(study: Study) -> Iterator[Judged]:
     """Run every case and judge its claims."""
     for case in study.document["accesses"]["cases"]:
@@ -54,14 +58,14 @@ def faster(study: Study, name: str) -> Judged:
     """Judge how many times as long recovery takes where its items cost a constant."""
     claims = study.document["cost"]
     size = claims[name]
-    # The same number of objects of either size: what recovers at the same time is what counts, not how many follow each other.
-    objects = (4 if study.small else 64) * 1024
-    kib = int(size["object"].removesuffix("KiB")) if size["object"].endswith("KiB") else 4096
+    kib, each = size["object_kib"], SMALL_GROUP if study.small else GROUP
     took = {}
     for way, fields in claims["ways"].items():
-        study.tell(f"objects of {size['object']}, cost {way.replace('_', ' ')}")
-        own = {"system.pool.object": size["object"], "system.pool.size": f"{objects * kib} KiB"}
-        run = study.simulate("cost.yaml", own | fields, requests=10**8, replications=1, small=10**8)
+        study.tell(f"objects of {kib} KiB, cost {way.replace('_', ' ')}")
+        own = {"system.pool.object": f"{kib} KiB", "system.pool.size": f"{each * GROUPS * kib} KiB"}
+        run = study.simulate(
+            "cost.yaml", own | fields, requests=profiles.UNLIMITED, replications=1, small=profiles.UNLIMITED
+        )
         took[way] = run.component("pool")["meters"]["rebuild_s"]
     factor = took["constant"] / took["by_size"]
     claim = Claim.read(size, id=f"I3-{name}", text=f"factor of recovery times, {name} objects", source=claims["source"])
