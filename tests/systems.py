@@ -105,7 +105,11 @@ class Systems:
     def station(self) -> Json:
         service = self.law(self.number(0.01, 20))
         few = {"type": "station", "servers": self.one(1, 1, 2, 8), "service": service}
-        return few | self.maybe(order=lambda: "priority", capacity=lambda: self.one("1 GB", "1 TB"))
+        return few | self.maybe(
+            order=lambda: "priority",
+            capacity=lambda: self.one("1 GB", "1 TB"),
+            rate=lambda: self.one("1 GB/s", "20 MB/s"),
+        )
 
     def disk(self) -> Json:
         positioning = self.one("addressed", "coupled", "independent", "mechanical")
@@ -332,19 +336,37 @@ class Systems:
 
     def share(self, target: str) -> str:
         """Return a share of a component, or what shares it."""
-        shares = {"type": "shares", "to": target, "depth": self.one(1, 8, 64)}
-        shares |= self.maybe(unit=lambda: "64 KiB", background=lambda: {"limit": "200 /s"})
+        shares: Json = {"type": "shares", "to": target, "depth": self.one(1, 8, 64)}
+        numbers = self.numbers_of_a_share()
+        if self.chance(0.4):
+            shares["policy"] = self.one("priority", "round_robin")
+            goes_by = {"priority": {"priority"}, "round_robin": {"weight"}}[shares["policy"]]
+            numbers = {name: value for name, value in numbers.items() if name in goes_by}
+        else:
+            numbers.pop("priority", None)
+            shares |= {"capacity": "3000 /s"} | self.maybe(
+                unit=lambda: "64 KiB",
+                background=lambda: {"limit": "200 /s"},
+                by_cause=lambda: {
+                    self.one("host", "destage", "rebuild", "scrub"): {"limit": self.one("40 %", "150 %")}
+                },
+            )
+            if "unit" in shares:
+                numbers |= self.maybe(0.3, read_cost=lambda: "1 MiB", write_cost=lambda: "4 KiB")
         name = self.add("v", shares)
         self.fallible.append(name)
         if self.chance(0.3):
             return name
-        numbers = self.maybe(
+        return self.add("y", {"type": "share", "of": name} | numbers)
+
+    def numbers_of_a_share(self) -> Json:
+        return self.maybe(
             0.5,
             reservation=lambda: "50 /s",
             weight=lambda: self.one(0.1, 7),
-            limit=lambda: self.one("60 /s", "5000 /s"),
+            limit=lambda: self.one("60 /s", "5000 /s", "90 %"),
+            priority=lambda: self.one(0, 2),
         )
-        return self.add("y", {"type": "share", "of": name} | numbers)
 
     def limiter(self, target: str) -> str:
         """Return limits in front of a component, or in front of others in front of it."""
@@ -587,6 +609,7 @@ class Systems:
         """Return a stream of requests for blocks."""
         arrivals = self.arrivals()
         stream: Json = {"to": target, "arrivals": arrivals} | self.maybe(timeout=lambda: self.time(1, 1000))
+        stream |= self.maybe(0.1, cause=lambda: self.one("scrub", "migration"))
         stream |= self.maybe(0.2, priority=lambda: self.one(0, 1, 9))
         if "replay" in arrivals:
             return stream

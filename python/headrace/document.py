@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BetweenHosts", "BitmapSpec", "BoundedParetoSpec", "Branch", "BufferNumbers", "ByHeat", "ByteColumn", "BytesLimit", "CacheSpec", "CacheStart", "CachedWrites", "Cells", "CheckpointSpec", "Cleaning", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CopyChoice", "CsvColumns", "DebtSpec", "DeclusteredSpec", "DestageSpec", "DiskField", "DiskNumbers", "Domain", "DrawnSize", "DrawnTime", "DriveGroup", "DriveQueue", "DriveShare", "Duplex", "Elsewhere", "EmpiricalSpec", "Engine", "ErasureSpec", "EvictSlowSpec", "Excess", "FailsSpec", "FailureRate", "Failures", "FaultSpec", "Fetch", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "FlushSpec", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "HyperexponentialSpec", "Interface", "InterfaceSpec", "Interpolation", "LayoutSpec", "Level", "Level0Spec", "Limits", "Linked", "LoadTime", "Locate", "LognormalSpec", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "MountRule", "MoveTime", "OpSpec", "OperationsLimit", "Order", "Paths", "PatternSpec", "Placement", "Placement2", "Placement3", "Policy", "PoolContents", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "RateFrom", "RatesSpec", "ReadAhead", "ReadFrom", "ReadReplica", "RebuildSpec", "Recall", "ReconnectedWrite", "RecoverySpec", "Region", "RepackSpec", "ReplacementSpec", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScrubSpec", "ScsiPreset", "SeekTimes", "Serpentine", "Share", "ShareNumbers", "SizeSpec", "SlipsSkew", "SmallWrites", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Sourced9", "Spares", "SsdField", "SsdNumbers", "Stalls", "StepSpec", "StorageModule", "StreamSpec", "Streaming", "StripeAccess", "SuspendNumbers", "TapeDriveField", "TapeDriveNumbers", "TapeFailures", "TapePoolSpec", "Target", "TimeColumn", "TimeShare", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "Told9", "TraceFormat", "TrackOrder", "Travel", "Unseen", "VariedDevice", "VaryingSpec", "VerifySpec", "Via", "VolumeField", "VolumeNumbers", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
+__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BetweenHosts", "BitmapSpec", "BoundedParetoSpec", "Branch", "BufferNumbers", "ByHeat", "ByteColumn", "BytesLimit", "CacheSpec", "CacheStart", "CachedWrites", "Cause", "CauseShares", "Cells", "CheckpointSpec", "Cleaning", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CopyChoice", "CsvColumns", "DebtSpec", "DeclusteredSpec", "DestageSpec", "DiskField", "DiskNumbers", "Domain", "DrawnSize", "DrawnTime", "DriveGroup", "DriveQueue", "DriveShare", "Duplex", "Elsewhere", "EmpiricalSpec", "Engine", "ErasureSpec", "EvictSlowSpec", "Excess", "FailsSpec", "FailureRate", "Failures", "FaultSpec", "Fetch", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "FlushSpec", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "HyperexponentialSpec", "Interface", "InterfaceSpec", "Interpolation", "LayoutSpec", "Level", "Level0Spec", "Limits", "Linked", "LoadTime", "Locate", "LognormalSpec", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "MountRule", "MoveTime", "OpSpec", "OperationsLimit", "Order", "Paths", "PatternSpec", "Placement", "Placement2", "Placement3", "Policy", "PolicySpec", "PoolContents", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "RateFrom", "RatesSpec", "ReadAhead", "ReadFrom", "ReadReplica", "RebuildSpec", "Recall", "ReconnectedWrite", "RecoverySpec", "Region", "RepackSpec", "ReplacementSpec", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScrubSpec", "ScsiPreset", "SeekTimes", "Serpentine", "Share", "ShareNumbers", "SizeSpec", "SlipsSkew", "SmallWrites", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Sourced9", "Spares", "SsdField", "SsdNumbers", "Stalls", "StepSpec", "StorageModule", "StreamSpec", "Streaming", "StripeAccess", "SuspendNumbers", "TapeDriveField", "TapeDriveNumbers", "TapeFailures", "TapePoolSpec", "Target", "TimeColumn", "TimeShare", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "Told9", "TraceFormat", "TrackOrder", "Travel", "Unseen", "VariedDevice", "VaryingSpec", "VerifySpec", "Via", "VolumeField", "VolumeNumbers", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, its load, and the length of the simulation."""
@@ -37,6 +37,8 @@ class ComponentSpecStation(TypedDict):
     """Number of requests served in parallel."""
     service: TimeSpec
     """Service time of a request."""
+    rate: NotRequired[str | None]
+    """Rate of data: each request takes the time of its data at this rate besides. Default: its size does not matter."""
     order: NotRequired[Order]
     """Order of service."""
     capacity: NotRequired[str]
@@ -240,10 +242,16 @@ class ComponentSpecShares(TypedDict):
     """Component that requests go on to, a part: copies of these shares, such as the drives of a pool, have one each."""
     depth: int
     """Number of requests that are there at once; the others wait here for their turn."""
+    policy: NotRequired[PolicySpec]
+    """Choice of who is next."""
+    capacity: NotRequired[str | None]
+    """Operations per second of the target, of which reservations and limits in per cent are parts. It limits nothing by itself."""
     unit: NotRequired[str | None]
     """A larger request counts as several operations, one for each part of this size. Default: each request is one."""
     background: NotRequired[ShareNumbers | None]
     """Share of work that no host waits for, such as rebuilds. Default: that of those who ask for it."""
+    by_cause: NotRequired[CauseShares | None]
+    """Shares of work for one cause each."""
 
 class ComponentSpecShare(TypedDict):
     """A share of a component."""
@@ -252,11 +260,17 @@ class ComponentSpecShare(TypedDict):
     of: str
     """The `shares` that it is one of."""
     reservation: NotRequired[str | None]
-    """Operations per second that it gets first. Default: none."""
-    weight: NotRequired[float]
-    """Its part of what reservations leave, beside the weights of others."""
+    """Operations per second that it gets first, or a part of the `capacity` of the shares, under `mclock`. Default: none."""
+    weight: NotRequired[float | None]
+    """Its part beside the weights of others: of what reservations leave under `mclock`, or operations in each turn under `round_robin`. Default: 1."""
     limit: NotRequired[str | None]
-    """Operations per second that it gets at most. Default: no limit."""
+    """Operations per second that it gets at most, or a part of the `capacity` of the shares, under `mclock`. Default: no limit."""
+    priority: NotRequired[int | None]
+    """Priority, under `priority`. Smaller numbers are more urgent. Default: 0."""
+    read_cost: NotRequired[str | None]
+    """Size that each of its reads counts as, in operations of the `unit` of the shares. Default: its own."""
+    write_cost: NotRequired[str | None]
+    """Size that each of its writes counts as. Default: its own."""
 
 class ComponentSpecWriteAheadLog(TypedDict):
     """A write-ahead log with group commit."""
@@ -1385,7 +1399,7 @@ EvictSlowSpec = TypedDict(
     {
         # A member is slow in a window if its accesses take more than this many times as long as those of its peers: its mean time over the median of their mean times. An estimate: Hao et al. (FAST 2016) call a drive slow from 2 on.
         "factor": "NotRequired[float]",
-        # How long a member must be slow, in each window, to be evicted. The default is the time over which OpenZFS counts slow accesses before it degrades a device (`slow_io_t`).
+        # How long a member must be slow, in each window that says something about it, to be evicted. The default is the time over which OpenZFS counts slow accesses before it degrades a device (`slow_io_t`).
         "for": "NotRequired[str]",
         # Time over which the times of accesses are averaged. Default: a tenth of `for`, an estimate.
         "window": "NotRequired[str | None]",
@@ -1496,15 +1510,40 @@ class BytesLimit(TypedDict):
 Excess: TypeAlias = "Literal['queue'] | Literal['refuse']"
 """Treatment of requests beyond a limit."""
 
+PolicySpec: TypeAlias = "Literal['mclock'] | Literal['priority'] | Literal['round_robin']"
+"""Policy by which shares choose who is next."""
+
 class ShareNumbers(TypedDict):
     """A share in operations."""
 
     reservation: NotRequired[str | None]
-    """Operations per second that it gets first. Default: none."""
-    weight: NotRequired[float]
-    """Its part of what reservations leave, beside the weights of others."""
+    """Operations per second that it gets first, or a part of `capacity`, under `mclock`. Default: none."""
+    weight: NotRequired[float | None]
+    """Its part beside the weights of others: of what reservations leave under `mclock`, or operations in each turn under `round_robin`. Default: 1."""
     limit: NotRequired[str | None]
-    """Operations per second that it gets at most. Default: no limit."""
+    """Operations per second that it gets at most, or a part of `capacity`, under `mclock`. Default: no limit."""
+    priority: NotRequired[int | None]
+    """Priority, under `priority`. Smaller numbers are more urgent. Default: 0."""
+    read_cost: NotRequired[str | None]
+    """Size that each of its reads counts as, in operations of `unit`, as Ceph's `osd_recovery_cost` once was. Default: its own."""
+    write_cost: NotRequired[str | None]
+    """Size that each of its writes counts as. Default: its own."""
+
+class CauseShares(TypedDict):
+    """Shares of work by its cause. Default of each: `background`; of hosts, an equal share."""
+
+    host: NotRequired[ShareNumbers | None]
+    """Requests of hosts that come without a `share` of their own."""
+    destage: NotRequired[ShareNumbers | None]
+    """Data that leaves write-back caches."""
+    rebuild: NotRequired[ShareNumbers | None]
+    """Rebuilds, and recovery of pools."""
+    scrub: NotRequired[ShareNumbers | None]
+    """Scrubs, and streams of `cause: scrub`."""
+    migration: NotRequired[ShareNumbers | None]
+    """Moves between tiers."""
+    compaction: NotRequired[ShareNumbers | None]
+    """Merges of tables."""
 
 class Level0Spec(TypedDict):
     """Numbers of tables in level 0."""
@@ -2089,6 +2128,8 @@ StreamSpec = TypedDict(
         "timeout": "NotRequired[str | None]",
         # Priority, for components with priorities. Smaller numbers are more urgent.
         "priority": "NotRequired[int]",
+        # Reason for its requests, by which `shares` and `utilisation_by_cause` tell background work from that of hosts: `scrub` for a job that reads or trims what no host waits for.
+        "cause": "NotRequired[Cause]",
         # Number of its writes after which its next request is a flush, answered when all writes acknowledged before it are stable: fio's `fsync` and `fdatasync`. With one client, 1 flushes after each write. Default: never.
         "flush_every": "NotRequired[int | None]",
         # If true, its writes are answered when they, and all writes acknowledged before, are stable: fio's `sync` (`O_DSYNC`; a flush and force unit access).
@@ -2406,6 +2447,9 @@ Placement3: TypeAlias = "Literal['contiguous'] | Literal['spread']"
 
 WhenFull: TypeAlias = "Literal['wait'] | Literal['drop']"
 """What happens to a request that arrives at the limit."""
+
+Cause: TypeAlias = "Literal['host'] | Literal['destage'] | Literal['rebuild'] | Literal['scrub'] | Literal['migration'] | Literal['garbage_collection'] | Literal['compaction'] | Literal['maintenance']"
+"""Reason for which work is done."""
 
 # A component that fails during the run, or is slow for a part of it.
 FaultSpec = TypedDict(

@@ -78,7 +78,7 @@ kinds::components! { $
         }
 
         /// What stores blocks.
-        block [mclock] {
+        block [] {
             /// A disk drive.
             Disk [Block InOrder OverPath] = disk::{DiskSpec, DiskPlan, Disk},
             /// A solid-state drive.

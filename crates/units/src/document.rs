@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::kind::{BITS, ERRORS, FAILURES, FREQUENCY, SIZE, TIME, alternatives};
 use crate::{
-    Bytes, BytesPerSecond, Fraction, HOUR, Nanos, PerBit, PerSecond, PerYear, Rate, Shift, UnitError,
+    Bytes, BytesPerSecond, Fraction, HOUR, Nanos, PerBit, PerSecond, PerSecondOrShare, PerYear, Rate, Shift,
+    UnitError,
 };
 
 /// The number that `text` is, as a quantity of the kind that a schema's `x-unit` names: in ns, bytes, bytes a second, events a
@@ -22,6 +23,10 @@ pub fn read(x_unit: &str, text: &str) -> Option<Result<f64, UnitError>> {
         "size" => Some(text.parse::<Bytes>().map(|size| size.0 as f64)),
         "data rate" => Some(text.parse::<BytesPerSecond>().map(BytesPerSecond::get)),
         "frequency" => Some(text.parse::<PerSecond>().map(PerSecond::get)),
+        "frequency or share" => Some(text.parse::<PerSecondOrShare>().map(|of| match of {
+            PerSecondOrShare::PerSecond(rate) => rate.0,
+            PerSecondOrShare::Share(share) => share,
+        })),
         "frequency or zero" => Some(text.parse::<Rate>().map(Rate::get)),
         "share" => Some(text.parse::<Fraction>().map(Fraction::get)),
         "failure rate" => Some(text.parse::<PerYear>().map(PerYear::get)),
@@ -106,6 +111,14 @@ impl Exact for PerSecond {
         format!("{} /s", self.0)
     }
 }
+impl Exact for PerSecondOrShare {
+    fn exact(&self) -> String {
+        match self {
+            Self::PerSecond(rate) => rate.exact(),
+            Self::Share(share) => format!("{} %", share * 100.0),
+        }
+    }
+}
 impl Exact for Rate {
     fn exact(&self) -> String {
         PerSecond(self.0).exact()
@@ -184,6 +197,12 @@ document!(PerSecond, {
     "x-unit": "frequency",
     "pattern": pattern(&alternatives(FREQUENCY.units)),
     "examples": ["50 /s", "7200 rpm"]
+});
+document!(PerSecondOrShare, {
+    "type": "string",
+    "x-unit": "frequency or share",
+    "pattern": pattern(&format!("{}|%", alternatives(FREQUENCY.units))),
+    "examples": ["50 /s", "150 %"]
 });
 document!(Rate, {
     "type": "string",

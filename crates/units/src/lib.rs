@@ -49,6 +49,15 @@ pub struct PerSecond(pub f64);
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Rate(pub f64);
 
+/// A frequency, or a part of one that is stated elsewhere, which may be more than all of it: `300 /s`, `150 %`.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub enum PerSecondOrShare {
+    /// Events a second.
+    PerSecond(PerSecond),
+    /// The part, 1 for all.
+    Share(f64),
+}
+
 /// A share between 0 and 1, written `70 %`.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Fraction(pub f64);
@@ -150,6 +159,16 @@ impl PerSecond {
     /// The mean time from one event to the next, in seconds.
     pub fn interval_secs(self) -> f64 {
         1.0 / self.0
+    }
+}
+
+impl PerSecondOrShare {
+    /// Returns the events a second; `None` for a part where it is not known of what.
+    pub fn of(self, whole: Option<PerSecond>) -> Option<f64> {
+        match self {
+            Self::PerSecond(rate) => Some(rate.0),
+            Self::Share(share) => Some(share * whole?.0),
+        }
     }
 }
 

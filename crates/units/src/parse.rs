@@ -3,7 +3,9 @@
 use std::str::FromStr;
 
 use crate::kind::{BITS, ERRORS, FAILURES, FREQUENCY, Kind, RATE, SHARE, SIZE, TIME};
-use crate::{Bytes, BytesPerSecond, Fraction, Nanos, PerBit, PerSecond, PerYear, Rate, Shift};
+use crate::{
+    Bytes, BytesPerSecond, Fraction, Nanos, PerBit, PerSecond, PerSecondOrShare, PerYear, Rate, Shift,
+};
 
 /// Why a text is not a quantity of the wanted kind; the message says what is accepted. Nothing was changed: correct and retry.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -194,6 +196,19 @@ impl FromStr for PerSecond {
     }
 }
 
+impl FromStr for PerSecondOrShare {
+    type Err = UnitError;
+    /// A frequency, or a number of per cent.
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let Some(percent) = text.trim().strip_suffix('%') else {
+            return text.parse().map(Self::PerSecond);
+        };
+        let (number, rest) = number_and_rest(percent, &SHARE)?;
+        factor(text, if rest.is_empty() { "%" } else { rest }, &SHARE, &[])?;
+        in_range(text, number * 0.01, &SHARE, 1e-9..=1e6, "more than 0 %").map(Self::Share)
+    }
+}
+
 impl FromStr for Rate {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Self, UnitError> {
@@ -262,6 +277,10 @@ mod tests {
         assert_eq!("500 GB".parse(), Ok(Bytes(500_000_000_000)));
         assert_eq!("7200 rpm".parse(), Ok(PerSecond(120.0)));
         assert_eq!("10 / s".parse(), Ok(PerSecond(10.0)));
+        assert_eq!("10 /s".parse(), Ok(PerSecondOrShare::PerSecond(PerSecond(10.0))));
+        assert_eq!("150 %".parse(), Ok(PerSecondOrShare::Share(1.5)));
+        assert_eq!(serde_json::to_string(&PerSecondOrShare::Share(1.5)).unwrap(), "\"150 %\"");
+        assert!("1 x%".parse::<PerSecondOrShare>().is_err() && "0 %".parse::<PerSecondOrShare>().is_err());
         assert_eq!("70 %".parse(), Ok(Fraction(0.7000000000000001)));
         assert_eq!("0.7".parse(), Ok(Fraction(0.7)));
         assert_eq!("1.0625 Gb/s".parse(), Ok(BytesPerSecond(132_812_500.0)));

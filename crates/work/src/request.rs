@@ -2,11 +2,14 @@
 
 use headrace_kernel::subkey;
 use headrace_units::Nanos;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::block::{Block, Op};
 
 /// Reason for which work is done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// A host waits for the answer.
     #[default]

@@ -134,6 +134,7 @@ mod tests {
             when_full: WhenFull::Wait,
             timeout: None,
             priority: 0,
+            cause: headrace_work::Cause::Host,
             flush_every: None,
             durable: false,
         }

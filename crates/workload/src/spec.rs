@@ -2,7 +2,7 @@
 
 use headrace_trace::{FileLogSpec, ReplaySpec};
 use headrace_units::{Bytes, Fraction, Nanos, PerSecond};
-use headrace_work::{Op, SizeSpec, TimeSpec};
+use headrace_work::{Cause, Op, SizeSpec, TimeSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -68,6 +68,10 @@ pub struct StreamSpec {
     /// Priority, for components with priorities. Smaller numbers are more urgent.
     #[serde(default)]
     pub priority: u8,
+    /// Reason for its requests, by which `shares` and `utilisation_by_cause` tell background work from that of hosts: `scrub` for a job that
+    /// reads or trims what no host waits for.
+    #[serde(default, skip_serializing_if = "is_host")]
+    pub cause: Cause,
     /// Number of its writes after which its next request is a flush, answered when all writes acknowledged before it are stable: fio's
     /// `fsync` and `fdatasync`. With one client, 1 flushes after each write. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -77,6 +81,11 @@ pub struct StreamSpec {
     /// force unit access).
     #[serde(default)]
     pub durable: bool,
+}
+
+/// Returns true for the cause that is the default.
+fn is_host(cause: &Cause) -> bool {
+    *cause == Cause::Host
 }
 
 impl StreamSpec {

@@ -265,7 +265,7 @@ impl<'m> Replication<'m> {
 
     async fn ask_of_file(&'m self, stream: usize, (mut request, measured): Recorded) {
         let source = &self.sources[stream];
-        request.priority = source.priority;
+        (request.priority, request.cause) = (source.priority, source.cause);
         let data = request.with(request.work.data());
         let mut breakdown = Breakdown::from(self.begin(stream, &data));
         if source.is_session {

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use headrace_kernel::{Pool, RngStream, Sim, WorkerPool};
 use headrace_storage::{Arena, CartridgeSession, Edge, SimContext, Trigger};
 use headrace_units::Nanos;
-use headrace_work::{Block, FileOp, Request};
+use headrace_work::{Block, Cause, FileOp, Request};
 use headrace_workload::{Arrivals, Requests, WhenFull};
 
 use super::faults::FaultsByCount;
@@ -64,6 +64,7 @@ pub struct RequestSource<'m> {
     /// Time for which its hosts wait for an answer.
     pub timeout: Option<Nanos>,
     pub priority: u8,
+    pub cause: Cause,
     /// The threads that its clients belong to: how many come before its own, and its own.
     threads: (u32, u32),
     /// True if its requests are triggers, which become events.
@@ -109,6 +110,7 @@ impl<'m> RequestSource<'m> {
             when_full: stream.spec.when_full,
             timeout: stream.spec.timeout,
             priority: stream.spec.priority,
+            cause: stream.spec.cause,
             threads,
             is_trigger: target.serves::<Trigger>(),
             is_session: target.serves::<CartridgeSession>(),
@@ -131,7 +133,7 @@ impl<'m> RequestSource<'m> {
         } else {
             self.requests.borrow_mut().make(request);
         }
-        request.priority = self.priority;
+        (request.priority, request.cause) = (self.priority, self.cause);
         measured
     }
 

@@ -64,6 +64,10 @@ const BLOCKS: &[(&str, &str)] = &[
         "f",
     ),
     (
+        "d: {type: station, servers: 1000, service: 1 ns, rate: 1e15 B/s, capacity: 900 TB}\n  f: {type: shares, to: d, depth: 1, policy: round_robin, unit: 1 B}\n  t: {type: share, of: f, weight: 1e-6, read_cost: 9000 PB, write_cost: 1 PB}",
+        "f",
+    ),
+    (
         "d: {type: ssd, device: {like: micron-7450-pro-1920gb, capacity: 1 TB, buffer: {power_loss_protection: false}}}\n  t: {type: write_ahead_log, to: d, window: 1 ns}",
         "d",
     ),

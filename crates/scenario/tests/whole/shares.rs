@@ -107,13 +107,95 @@ run: {{time: 22 s, requests: 1000000}}
     assert!(free > 2.0 * limited, "{free} {limited}");
 }
 
+/// With a policy, where the drive has 1,000 operations/s: an urgent stream waits for the request in service alone, and the other has what is
+/// left; in turns of 3 and 1 operations, both have their parts of the drive, and so have two whose requests count as 16 and 4 operations.
+#[test]
+fn policies_share_as_published() {
+    let with =
+        |policy: &str, text: String| text.replace("depth: 1}", &format!("depth: 1, policy: {policy}}}"));
+    let urgent = run(&with("priority", shared("", ", priority: 1", "{poisson: 250 /s}")));
+    let ((users, others), mean) = (rates(&urgent), urgent.streams[0].response.mean_ms);
+    assert!((users - 250.0).abs() < 5.0 && (users + others - 1000.0).abs() < 2.0, "{users} {others}");
+    // M/D/1 with a server that is never idle: half a service of another's, the wait of M/D/1, and its own.
+    assert!((mean - (0.5 + 0.25 / (2.0 * 0.75) + 1.0)).abs() < 0.03, "{mean}");
+    let closed = "{closed: {depth: 16}}";
+    let starved = run(&with("priority", shared("", ", priority: 1", closed)));
+    assert_eq!(
+        starved.streams[1].completed, 0,
+        "nobody is served beside one who is more urgent and always asks"
+    );
+    let turns = run(&with("round_robin", shared(", weight: 3", "", closed)));
+    let (users, others) = rates(&turns);
+    assert!((users / others - 3.0).abs() < 0.02 && (users + others - 1000.0).abs() < 2.0, "{users} {others}");
+    let sized =
+        with("round_robin, unit: 4 KiB", shared("", "", closed)).replacen("size: 4 KiB", "size: 64 KiB", 1);
+    let (large, small) = rates(&run(&sized.replacen("size: 4 KiB", "size: 16 KiB", 1)));
+    assert!((small / large - 4.0).abs() < 0.03, "{small} {large}");
+}
+
+/// Parts of a stated capacity; each cause has a share of its own, whose requests count as what it says.
+#[test]
+fn shares_are_parts_of_a_capacity_by_cause() {
+    let text = "system:
+  drive: {type: station, service: 1 ms}
+  fair:
+    type: shares
+    to: drive
+    depth: 1
+    capacity: 800 /s
+    unit: 4 KiB
+    by_cause: {host: {limit: 50 %}, scrub: {limit: 150 %, read_cost: 16 KiB}}
+workload:
+  users: {to: fair, arrivals: {closed: {depth: 8}}, size: 4 KiB}
+  scrubs: {to: fair, arrivals: {closed: {depth: 8}}, size: 4 KiB, cause: scrub}
+run: {requests: 20000}
+";
+    let found = run(text);
+    let (users, scrubs) = rates(&found);
+    assert!((users - 400.0).abs() < 1.0 && (scrubs - 300.0).abs() < 1.0, "{users} {scrubs}");
+}
+
+/// A station with a rate takes the time of the data besides: 1 ms and 4 ms for 4 MB at 1 GB/s.
+#[test]
+fn a_station_has_a_rate() {
+    let text = "system: {drive: {type: station, service: 1 ms, rate: 1 GB/s}}
+workload: {users: {to: drive, arrivals: {poisson: 100 /s}, size: 4 MB}}
+run: {requests: 20000}
+";
+    let mean = run(text).streams[0].response.mean_ms;
+    let exact = 5.0 + 5.0 * 0.5 / (2.0 * 0.5);
+    assert!((mean / exact - 1.0).abs() < 0.03, "{mean} {exact}");
+    let mut prepared = Prepared::read(text, "station.yaml", &[], &job_files::unread).unwrap();
+    let solved =
+        prepared.solve(None, &Progress::default()).unwrap_or_else(|wrong| panic!("{}", wrong.rendered()));
+    assert!((solved.sustains_per_s - 200.0).abs() < 0.01, "{}", solved.sustains_per_s);
+}
+
 #[test]
 fn mistakes_are_told() {
     for (wrong, says) in [
         (", weight: 0", "`weight` must be from"),
         (", reservation: 10 /s, limit: 5 /s", "`limit` must be at least `reservation`"),
+        (
+            ", priority: 1",
+            "`policy: mclock` goes by `reservation`, `weight`, `limit`, `read_cost`, `write_cost`, not by `priority`",
+        ),
+        (", limit: 50 %", "give the shares a `capacity`"),
+        (", write_cost: 1 MiB", "give the shares a `unit`"),
     ] {
         let text = shared(wrong, "", "{poisson: 250 /s}");
+        let found = simulate(&text, "shares.yaml", &[], &Options::default(), &Progress::default());
+        let message = found.unwrap_err().rendered();
+        assert!(message.contains(says), "{message}");
+    }
+    for (policy, wrong, says) in [
+        ("priority", ", weight: 2", "choose `policy: mclock` or `round_robin` in `shares`"),
+        ("round_robin", ", limit: 5 /s", "put a `limiter` before the share"),
+        ("priority, unit: 4 KiB", "", "`unit` has no effect with `policy: priority`"),
+        ("round_robin, capacity: 1 /s", "", "`capacity` has no effect with `policy: round_robin`"),
+    ] {
+        let text = shared(wrong, "", "{poisson: 250 /s}")
+            .replace("depth: 1}", &format!("depth: 1, policy: {policy}}}"));
         let found = simulate(&text, "shares.yaml", &[], &Options::default(), &Progress::default());
         let message = found.unwrap_err().rendered();
         assert!(message.contains(says), "{message}");

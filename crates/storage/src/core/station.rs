@@ -3,7 +3,7 @@
 
 use headrace_analytic::Distribution;
 use headrace_kernel::{Priority, Resource, RngStream};
-use headrace_units::{Bytes, Nanos};
+use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use headrace_work::{Block, Breakdown, Op, Request, TimeSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use crate::core::meter::Activity;
 use crate::core::theory::{self, Demand, Features, Load, Model, ServiceKind};
 use crate::core::work::Serve;
 
-/// Servers with one queue, whose service time does not depend on the request.
+/// Servers with one queue, whose service time depends on nothing but, with a `rate`, the size of the request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StationSpec {
@@ -25,6 +25,9 @@ pub struct StationSpec {
     pub servers: u32,
     /// Service time of a request.
     pub service: TimeSpec,
+    /// Rate of data: each request takes the time of its data at this rate besides. Default: its size does not matter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<BytesPerSecond>,
     /// Order of service.
     #[serde(default)]
     pub order: Order,
@@ -54,9 +57,35 @@ const fn one_tib() -> Bytes {
 }
 
 impl StationSpec {
+    /// The time that the data of a request takes.
+    #[inline]
+    fn time_of(&self, bytes: u64) -> Nanos {
+        self.rate.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes(bytes)))
+    }
+
     /// The mean work of a request, over the number of servers, in ms.
-    fn work_ms(&self) -> f64 {
-        self.service.distribution().mean() / f64::from(self.servers)
+    fn work_ms(&self, load: &Load) -> f64 {
+        let data: f64 = load.kinds.iter().map(|(p, _, bytes)| p * self.time_of(*bytes).ms()).sum();
+        (self.service.distribution().mean() + data) / f64::from(self.servers)
+    }
+
+    /// The distribution of the service times of requests of a size, in ms, where it has a formula.
+    fn distribution(&self, view: View, bytes: u64) -> Result<Distribution, String> {
+        match (self.time_of(bytes).ms(), self.service.distribution()) {
+            (0.0, any) => Ok(any),
+            (data, Distribution::Fixed(alone)) => Ok(Distribution::Fixed(alone + data)),
+            _ => Err(format!("constant service times beside a `rate`: those of `{}` vary", view.path())),
+        }
+    }
+
+    /// The distribution of the service times of a load, in ms, where it has a formula.
+    fn of_load(&self, view: View, load: &Load) -> Result<Distribution, String> {
+        if self.rate.is_none() {
+            return Ok(self.service.distribution());
+        }
+        let kinds = load.kinds.iter();
+        let parts = kinds.map(|(p, _, bytes)| Ok((*p, self.distribution(view, *bytes)?)));
+        Ok(Distribution::mixed(parts.collect::<Result<_, String>>()?))
     }
 }
 
@@ -90,34 +119,34 @@ impl Theory for StationSpec {
         }
     }
 
-    fn service(&self, view: View, _: Op, _: u64) -> Result<Distribution, String> {
+    fn service(&self, view: View, _: Op, bytes: u64) -> Result<Distribution, String> {
         if self.servers > 1 {
             return Err(format!("one server: `{}` has {}", view.path(), self.servers));
         }
-        Ok(self.service.distribution())
+        self.distribution(view, bytes)
     }
 
-    fn model(&self, view: View, _: &Load) -> Result<Model, String> {
-        let busy = |fails| Model::Busy { work_ms: self.work_ms(), fails };
+    fn model(&self, view: View, load: &Load) -> Result<Model, String> {
+        let busy = |fails| Model::Busy { work_ms: self.work_ms(load), fails };
         if self.order == Order::Priority {
             return Ok(busy(format!(
                 "requests are served in order of arrival: `{}` has priorities",
                 view.path()
             )));
         }
-        Ok(match self.service(view, Op::Read, 0) {
+        Ok(match self.service(view, Op::Read, 0).and_then(|_| self.of_load(view, load)) {
             Ok(distribution) => Model::Single { distribution, share: 1.0, formula: "M/G/1", mild: None },
             Err(fails) => busy(fails),
         })
     }
 
-    fn demands(&self, view: View, _: &Load) -> Result<Vec<Demand>, String> {
+    fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
         let order = match self.order {
             Order::FirstCome => theory::QueueOrder::FirstCome,
             Order::Priority => theory::QueueOrder::Urgent,
         };
         let server = ServiceKind::Queue { servers: self.servers, order };
-        Ok(vec![Demand::one(view.id(), server, self.service.distribution())])
+        Ok(vec![Demand::one(view.id(), server, self.of_load(view, load)?)])
     }
 
     fn in_order(&self, view: View, load: &Load) -> Result<(), String> {
@@ -142,7 +171,7 @@ enum Servers<'m> {
 pub struct Station<'m> {
     context: &'m NodeContext<'m>,
     servers: Servers<'m>,
-    service: TimeSpec,
+    spec: &'m StationSpec,
     draws: RngStream,
 }
 
@@ -155,14 +184,15 @@ impl Plan for StationSpec {
             Order::FirstCome => Servers::FirstCome(Resource::fcfs(sim, many)),
             Order::Priority => Servers::Priority(Resource::new(sim, many, Priority::default())),
         };
-        Station { servers, service: self.service.clone(), draws: context.stream("service"), context }
+        Station { servers, spec: self, draws: context.stream("service"), context }
     }
 }
 
 impl Station<'_> {
     #[inline]
     fn service_of(&self, request: &Request<Block>) -> Nanos {
-        self.context.health.slowed(self.service.draw(&mut self.draws.of(request.key)))
+        let service = self.spec.service.draw(&mut self.draws.of(request.key));
+        self.context.health.slowed(service + self.spec.time_of(request.work.bytes))
     }
 
     #[inline]

@@ -18,7 +18,8 @@ fn component(text: &str) -> ComponentSpec {
 }
 
 fn array(service: TimeSpec, disks: u32) -> ComponentSpec {
-    let spec = StationSpec { servers: 1, service, order: Order::FirstCome, capacity: Bytes(1 << 34) };
+    let spec =
+        StationSpec { servers: 1, service, rate: None, order: Order::FirstCome, capacity: Bytes(1 << 34) };
     let of = Copies::Written(Box::new(ComponentSpec::Station(spec)));
     let spec = ArraySpec::new(Level::Raid0, of, Some(disks), Bytes(UNIT));
     ComponentSpec::Array(ArraySpec { via: Some(Via::One("bus".to_owned())), ..spec })

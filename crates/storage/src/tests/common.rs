@@ -69,7 +69,7 @@ pub fn drive() -> DiskNumbers {
 #[allow(dead_code, reason = "not every test that shares this file uses it")]
 pub fn slow_disk(capacity: Bytes) -> Copies {
     let service = TimeSpec::Fixed(Nanos(10_000_000));
-    let station = StationSpec { servers: 1, service, order: Order::FirstCome, capacity };
+    let station = StationSpec { servers: 1, service, rate: None, order: Order::FirstCome, capacity };
     Copies::Written(Box::new(ComponentSpec::Station(station)))
 }
 

@@ -30,7 +30,8 @@ fn cache(text: &str) -> ArrayCacheSpec {
 
 fn array(level: Level) -> ArraySpec {
     let service = TimeSpec::Fixed(us(10_000));
-    let station = StationSpec { servers: 1, service, order: Order::FirstCome, capacity: Bytes(1 << 30) };
+    let station =
+        StationSpec { servers: 1, service, rate: None, order: Order::FirstCome, capacity: Bytes(1 << 30) };
     let of = Copies::Written(Box::new(ComponentSpec::Station(station)));
     ArraySpec::new(level, of, Some(5), Bytes(UNIT))
 }

@@ -23,7 +23,8 @@ fn a_loop(text: &str) -> FcLoopSpec {
 }
 
 fn station(service: TimeSpec) -> Copies {
-    let spec = StationSpec { servers: 1, service, order: Order::FirstCome, capacity: Bytes(1 << 34) };
+    let spec =
+        StationSpec { servers: 1, service, rate: None, order: Order::FirstCome, capacity: Bytes(1 << 34) };
     Copies::Written(Box::new(ComponentSpec::Station(spec)))
 }
 

@@ -27,7 +27,7 @@ fn drive() -> DiskNumbers {
 
 fn station(servers: u32, service: Nanos, order: Order) -> ComponentSpec {
     let service = TimeSpec::Drawn(DrawnTime::Exponential(service));
-    ComponentSpec::Station(StationSpec { servers, service, order, capacity: Bytes(1 << 30) })
+    ComponentSpec::Station(StationSpec { servers, service, rate: None, order, capacity: Bytes(1 << 30) })
 }
 
 fn disk(positioning: Positioning) -> ComponentSpec {
@@ -192,7 +192,13 @@ fn what_is_shared_is_one_queue() {
     let of = || Copies::Shared(vec!["east".to_owned(), "west".to_owned()]);
     let slow = || {
         let service = TimeSpec::Fixed(Nanos(10_000_000));
-        let spec = StationSpec { servers: 1, service, order: Order::FirstCome, capacity: Bytes(1 << 30) };
+        let spec = StationSpec {
+            servers: 1,
+            service,
+            rate: None,
+            order: Order::FirstCome,
+            capacity: Bytes(1 << 30),
+        };
         ComponentSpec::Station(spec)
     };
     let system = [
@@ -214,6 +220,7 @@ fn a_shared_link_carries_one_transfer_at_a_time() {
     let fast = StationSpec {
         servers: 1,
         service: TimeSpec::Fixed(Nanos(1_000_000)),
+        rate: None,
         order: Order::FirstCome,
         capacity: Bytes(1 << 30),
     };

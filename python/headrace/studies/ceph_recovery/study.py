@@ -1,8 +1,9 @@
-"""Runs the study of Ceph's erasure-coded writes: see README.md for what it finds."""
+"""Runs the study of Ceph's recovery and erasure-coded writes: see README.md for what it finds."""
 
 from collections.abc import Iterator
 from typing import Any
 
+from headrace.studies.ceph_recovery import profiles
 from headrace.study import Claim, Judged, Obtained, Study, verdict
 
 Json = dict[str, Any]
@@ -15,11 +16,18 @@ WAYS: dict[str, dict[str, object]] = {
 }
 
 
+# Groups of the pool that recovers, and objects of each.
+GROUPS, GROUP, SMALL_GROUP = 1024, 64, 4
+
+
 def obtain(study: Study) -> Iterator[Judged]:
     """Run every case and judge its claims."""
     for case in study.document["accesses"]["cases"]:
         for size in case["sizes"]:
             yield from accesses(study, case, size)
+    yield from profiles.judged(study)
+    for name in ("small", "large"):
+        yield faster(study, name)
 
 
 def accesses(study: Study, case: Json, size: str) -> Iterator[Judged]:
@@ -44,3 +52,21 @@ def counted(
     text = f"reads and writes of drives, {case['data']} + 2, {size}, {way.replace('_', ' ')}"
     name = f"I4-{case['data']}-{size.removesuffix(' KiB')}-{way}"
     return verdict(Claim(name, text, published, study.document["accesses"]["source"], kind=kind), Obtained(found))
+
+
+def faster(study: Study, name: str) -> Judged:
+    """Judge how many times as long recovery takes where its items cost a constant."""
+    claims = study.document["cost"]
+    size = claims[name]
+    kib, each = size["object_kib"], SMALL_GROUP if study.small else GROUP
+    took = {}
+    for way, fields in claims["ways"].items():
+        study.tell(f"objects of {kib} KiB, cost {way.replace('_', ' ')}")
+        own = {"system.pool.object": f"{kib} KiB", "system.pool.size": f"{each * GROUPS * kib} KiB"}
+        run = study.simulate(
+            "cost.yaml", own | fields, requests=profiles.UNLIMITED, replications=1, small=profiles.UNLIMITED
+        )
+        took[way] = run.component("pool")["meters"]["rebuild_s"]
+    factor = took["constant"] / took["by_size"]
+    claim = Claim.read(size, id=f"I3-{name}", text=f"factor of recovery times, {name} objects", source=claims["source"])
+    return verdict(claim, Obtained(factor))

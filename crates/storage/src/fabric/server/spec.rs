@@ -138,6 +138,7 @@ impl Spec for ServerSpec {
         let station = |service| StationSpec {
             servers: 1,
             service: TimeSpec::Fixed(service),
+            rate: None,
             order: Order::FirstCome,
             capacity: Bytes(0),
         };

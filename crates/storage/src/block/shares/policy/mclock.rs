@@ -6,25 +6,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// What a client is to get, in operations.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rates {
-    /// At least this number a second, where the target can serve all reservations; 0 for none.
-    pub reservation: f64,
-    /// Its part of what is left, beside those of others.
-    pub weight: f64,
-    /// At most this number a second; infinite for no limit.
-    pub limit: f64,
-}
-
-/// A request that waits.
-#[derive(Clone, Copy, Debug)]
-struct Waiting {
-    ticket: u64,
-    /// Operations that it counts as.
-    cost: f64,
-    came_ns: f64,
-}
+use super::{Entitlement, Policy, Waiting};
 
 /// Times in ns at which reservation and limit permit a request, and its place by weight.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,7 +18,7 @@ struct Tags {
 
 #[derive(Debug)]
 struct Client {
-    rates: Rates,
+    entitled: Entitlement,
     waiting: VecDeque<Waiting>,
     /// The tags of its last request that went on.
     last: Tags,
@@ -58,30 +40,34 @@ impl Client {
     fn tags(&self) -> Option<Tags> {
         let Waiting { cost, came_ns, .. } = *self.waiting.front()?;
         let after = |last: f64, rate: f64| (last + cost * 1e9 / rate).max(came_ns);
-        let reserved = after(self.last.reserved, self.rates.reservation);
+        let reserved = after(self.last.reserved, self.entitled.reservation);
         Some(Tags {
-            reserved: if self.rates.reservation > 0.0 { reserved } else { f64::INFINITY },
-            limited: after(self.last.limited, self.rates.limit),
-            weighted: self.last.weighted + cost / self.rates.weight,
+            reserved: if self.entitled.reservation > 0.0 { reserved } else { f64::INFINITY },
+            limited: after(self.last.limited, self.entitled.limit),
+            weighted: self.last.weighted + cost / self.entitled.weight,
         })
     }
 }
 
-impl MClock {
-    /// A request of a client comes, with a ticket of its own.
-    pub fn come(&mut self, client: u32, rates: Rates, (ticket, cost): (u64, f64), now_ns: f64) {
+impl Policy for MClock {
+    fn come(&mut self, client: u32, entitled: &Entitlement, request: Waiting) {
         // Before its first request, a client has been idle for long.
         let idle = || Tags { reserved: f64::NEG_INFINITY, limited: f64::NEG_INFINITY, weighted: 0.0 };
-        let new = || Client { rates, waiting: VecDeque::new(), last: idle(), limited_ns: 0.0, done_ns: 0.0 };
+        let new = || Client {
+            entitled: *entitled,
+            waiting: VecDeque::new(),
+            last: idle(),
+            limited_ns: 0.0,
+            done_ns: 0.0,
+        };
         let client = self.clients.entry(client).or_insert_with(new);
         if client.waiting.is_empty() {
             client.last.weighted = client.last.weighted.max(self.place);
         }
-        client.waiting.push_back(Waiting { ticket, cost, came_ns: now_ns });
+        client.waiting.push_back(request);
     }
 
-    /// Lets the next request go on, and returns its ticket; `None` if nobody may at `now`.
-    pub fn next(&mut self, now_ns: f64) -> Option<u64> {
+    fn next(&mut self, now_ns: f64) -> Option<u64> {
         let heads = self.clients.values_mut().filter_map(|client| Some((client.tags()?, client)));
         let mut heads: Vec<(Tags, &mut Client)> = heads.collect();
         let least = |heads: &[(Tags, &mut Client)], due: fn(&Tags) -> f64, by: fn(&Tags) -> f64| {
@@ -92,7 +78,7 @@ impl MClock {
         let at = reserved.or_else(|| least(&heads, |tags| tags.limited, |tags| tags.weighted))?;
         let (tags, client) = heads.swap_remove(at);
         let went = client.waiting.pop_front()?;
-        let work_ns = went.cost * 1e9 / client.rates.limit;
+        let work_ns = went.cost * 1e9 / client.entitled.limit;
         client.limited_ns += work_ns;
         client.done_ns = client.done_ns.max(now_ns) + work_ns;
         let is_reserved = reserved.is_some();
@@ -104,13 +90,11 @@ impl MClock {
         Some(went.ticket)
     }
 
-    /// Returns the time until `now` for which a server that works at the limit of a client would have been busy, in ns.
-    pub fn busy_ns(&self, client: u32, now_ns: f64) -> f64 {
+    fn busy_ns(&self, client: u32, now_ns: f64) -> f64 {
         self.clients.get(&client).map_or(0.0, |of| of.limited_ns - (of.done_ns - now_ns).max(0.0))
     }
 
-    /// Returns when the next request may go on, in ns, if no other comes; `None` if nobody waits.
-    pub fn ready_ns(&self) -> Option<f64> {
+    fn ready_ns(&self) -> Option<f64> {
         let tags = self.clients.values().filter_map(Client::tags);
         tags.map(|tags| tags.reserved.min(tags.limited)).min_by(f64::total_cmp)
     }
@@ -124,11 +108,15 @@ mod tests {
     /// Requests of a client that wait at any time: enough that none is late for its limit because it came late.
     const WAITING: usize = 50;
 
+    fn asks(ticket: u64, came_ns: f64) -> Waiting {
+        Waiting { ticket, cost: 1.0, came_ns }
+    }
+
     /// Numbers served to clients that always ask, by a server of `rate` operations a second, in `seconds`.
-    fn served(shares: &[Rates], rate: f64, seconds: f64) -> Vec<f64> {
+    fn served(shares: &[Entitlement], rate: f64, seconds: f64) -> Vec<f64> {
         let (mut clock, mut served) = (MClock::default(), vec![0.0; shares.len()]);
         for (client, share) in shares.iter().enumerate() {
-            (0..WAITING).for_each(|_| clock.come(client as u32, *share, (client as u64, 1.0), 0.0));
+            (0..WAITING).for_each(|_| clock.come(client as u32, share, asks(client as u64, 0.0)));
         }
         let mut now = 0.0;
         while now < seconds * 1e9 {
@@ -136,7 +124,7 @@ mod tests {
                 Some(client) => {
                     served[client as usize] += 1.0;
                     now += 1e9 / rate;
-                    clock.come(client as u32, shares[client as usize], (client, 1.0), now);
+                    clock.come(client as u32, &shares[client as usize], asks(client, now));
                 }
                 None => now = clock.ready_ns().unwrap().max(now + 1.0),
             }
@@ -144,13 +132,14 @@ mod tests {
         served
     }
 
-    fn share() -> impl Strategy<Value = Rates> {
+    fn share() -> impl Strategy<Value = Entitlement> {
         let limit = prop_oneof![Just(f64::INFINITY), 150.0..600.0];
         let reservation = prop_oneof![Just(0.0), 1.0..150.0];
-        (reservation, 0.5f64..8.0, limit).prop_map(|(reservation, weight, limit)| Rates {
+        (reservation, 0.5f64..8.0, limit).prop_map(|(reservation, weight, limit)| Entitlement {
             reservation,
             weight,
             limit,
+            ..Entitlement::EQUAL
         })
     }
 
@@ -173,7 +162,7 @@ mod tests {
         /// Between clients without reservations and limits, capacity goes by weight, to one operation of each.
         #[test]
         fn the_rest_goes_by_weight(weights in prop::collection::vec(0.5f64..8.0, 2..6)) {
-            let share = |weight: &f64| Rates { reservation: 0.0, weight: *weight, limit: f64::INFINITY };
+            let share = |weight: &f64| Entitlement { weight: *weight, ..Entitlement::EQUAL };
             let served = served(&weights.iter().map(share).collect::<Vec<_>>(), 1000.0, 5.0);
             for (a, b) in [(0, 1), (1, weights.len() - 1)] {
                 let (ours, theirs) = (served[a] / weights[a], served[b] / weights[b]);
@@ -185,11 +174,10 @@ mod tests {
     /// A client that was idle has no credit for it: it shares from when it comes.
     #[test]
     fn who_was_idle_is_not_served_alone() {
-        let equal = Rates { reservation: 0.0, weight: 1.0, limit: f64::INFINITY };
         let mut clock = MClock::default();
-        (0..200).for_each(|_| clock.come(0, equal, (0, 1.0), 0.0));
+        (0..200).for_each(|_| clock.come(0, &Entitlement::EQUAL, asks(0, 0.0)));
         (0..100).for_each(|at| assert_eq!(clock.next(f64::from(at)), Some(0)));
-        (0..50).for_each(|_| clock.come(1, equal, (1, 1.0), 100.0));
+        (0..50).for_each(|_| clock.come(1, &Entitlement::EQUAL, asks(1, 100.0)));
         let next: Vec<u64> = (0..20).map(|at| clock.next(100.0 + f64::from(at)).unwrap()).collect();
         assert_eq!(next.iter().sum::<u64>(), 10, "{next:?}");
     }
