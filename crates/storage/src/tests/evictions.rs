@@ -54,7 +54,7 @@ fn a_pause_says_nothing() {
     let pause = 900_000;
     let pauses: Vec<_> = reads(12)
         .into_iter()
-        .map(|(at, op, address, bytes)| (if at < ms(3500) { at } else { at + ms(pause) }, op, address, bytes))
+        .map(|(at, op, address, bytes)| (if at < ms(3000) { at } else { at + ms(pause) }, op, address, bytes))
         .collect();
     assert_eq!(evicted(&run(&volume(evicting(Level::Raid5, 4)), &pauses, &slow)), [pause + 5000]);
 }

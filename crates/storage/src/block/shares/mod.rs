@@ -1,4 +1,4 @@
-//! Shares of another component: who of those who ask is next is chosen by a [policy](policy).
+//! Shares of another component: who of those who ask is next is chosen by a policy of [`policy`].
 
 pub mod policy;
 
