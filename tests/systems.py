@@ -241,6 +241,8 @@ class Systems:
             name = self.store(name)
         if self.chance(0.1):
             name = self.device_cache(name)
+        if self.chance(0.07):
+            name = self.copy(name)
         return self.limiter(name) if self.chance(0.15) else name
 
     def log(self, target: str) -> str:
@@ -266,6 +268,18 @@ class Systems:
             dirty=lambda: self.one("0 %", "50 %"),
             write_back_depth=lambda: self.one(1, 64),
             begins=lambda: self.one("full", {"hits": "70 %"}),
+        ))  # fmt: skip
+        self.fallible.append(name)
+        return name
+
+    def copy(self, target: str) -> str:
+        """Return a copy of a device to a component."""
+        name = self.add("q", {"type": "copy", "from": self.device(), "to": target, "bytes": self.one("3 MB", "16 MiB")} | self.maybe(
+            starts=self.time,
+            rate=self.rate,
+            priority=lambda: "foreground_first",
+            chunk=lambda: self.one("4 KiB", "100 kB", "1 GB"),
+            in_flight=lambda: self.one(1, 100),
         ))  # fmt: skip
         self.fallible.append(name)
         return name

@@ -328,6 +328,32 @@ class ComponentSpecLsmTree(TypedDict):
     block: NotRequired[str]
     """Size of blocks, the unit of gets. Default: 4 KiB."""
 
+# A copy of one component to another while hosts use it.
+ComponentSpecCopy = TypedDict(
+    "ComponentSpecCopy",
+    {
+        "type": "Literal['copy']",
+        # Component to copy, by its name in `system`. It is only read.
+        "from": "str",
+        # Component that becomes its copy.
+        "to": "str",
+        # Bytes to copy, from the first. Default: all that `from` holds.
+        "bytes": "NotRequired[str | None]",
+        # Time at which copying begins. Until then, chunks are only copied because hosts write to them.
+        "starts": "NotRequired[str]",
+        # Maximum rate of the copy. Default: limited by the components only.
+        "rate": "NotRequired[str | None]",
+        # Minimum rate while hosts keep the component busy. Only for `foreground_first`. The default is that of rebuilds in Linux md.
+        "at_least": "NotRequired[str]",
+        # Priority of the copy against host requests that come through it.
+        "priority": "NotRequired[Precedence]",
+        # Number of bytes that are read, then written, together. The default is that of rebuilds, an estimate.
+        "chunk": "NotRequired[str]",
+        # Number of chunks in progress at a time. The default is that of rebuilds, an estimate: one is read while the other is written.
+        "in_flight": "NotRequired[int]",
+    },
+)
+
 class ComponentSpecPool(TypedDict):
     """Drives in servers that act as one volume, in placement groups."""
 
@@ -694,7 +720,7 @@ ComponentSpecRecorder = TypedDict(
     },
 )
 
-ComponentSpec: TypeAlias = "ComponentSpecStation | ComponentSpecDisk | ComponentSpecSsd | ComponentSpecFileSystem | ComponentSpecDeviceCache | ComponentSpecController | ComponentSpecArray | ComponentSpecLimiter | ComponentSpecShares | ComponentSpecShare | ComponentSpecWriteAheadLog | ComponentSpecLsmTree | ComponentSpecPool | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecScsiBus | ComponentSpecSas | ComponentSpecSwitch | ComponentSpecServer | ComponentSpecFront | ComponentSpecNetwork | ComponentSpecDiskPool | ComponentSpecTapeLibrary | ComponentSpecArchive | ComponentSpecReadout | ComponentSpecEventBuilder | ComponentSpecRecorder"
+ComponentSpec: TypeAlias = "ComponentSpecStation | ComponentSpecDisk | ComponentSpecSsd | ComponentSpecFileSystem | ComponentSpecDeviceCache | ComponentSpecController | ComponentSpecArray | ComponentSpecLimiter | ComponentSpecShares | ComponentSpecShare | ComponentSpecWriteAheadLog | ComponentSpecLsmTree | ComponentSpecCopy | ComponentSpecPool | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecScsiBus | ComponentSpecSas | ComponentSpecSwitch | ComponentSpecServer | ComponentSpecFront | ComponentSpecNetwork | ComponentSpecDiskPool | ComponentSpecTapeLibrary | ComponentSpecArchive | ComponentSpecReadout | ComponentSpecEventBuilder | ComponentSpecRecorder"
 """A component, by its kind."""
 
 TimeSpec: TypeAlias = "str | DrawnTime"
@@ -1436,7 +1462,7 @@ Target: TypeAlias = "Literal['hot_spare'] | Literal['distributed_spare']"
 """Destination of the data of a failed disk. Without a spare the rebuild waits for a replacement."""
 
 Precedence: TypeAlias = "Literal['equal'] | Literal['foreground_first']"
-"""Priority of the rebuild against host requests."""
+"""Priority of background work against host requests."""
 
 class ScrubSpec(TypedDict):
     """A scrub: all units of each stripe are read and compared with its parity, or with each other if they are copies. Disks that have failed are skipped. A scrub pauses while the array rebuilds, and corrects nothing, because latent errors are not simulated."""

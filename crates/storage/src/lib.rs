@@ -78,7 +78,7 @@ kinds::components! { $
         }
 
         /// What stores blocks.
-        block [] {
+        block [paced_work] {
             /// A disk drive.
             Disk [Block InOrder OverPath] = disk::{DiskSpec, DiskPlan, Disk},
             /// A solid-state drive.
@@ -101,6 +101,8 @@ kinds::components! { $
             WriteAheadLog [Block] = write_ahead_log::{WriteAheadLogSpec, WriteAheadLogPlan, WriteAheadLog},
             /// A store of keys and values as a log-structured merge tree.
             LsmTree [Block] = lsm_tree::{LsmTreeSpec, LsmTreePlan, LsmTree},
+            /// A copy of one component to another while hosts use it.
+            Copy [Block] = copy::{CopySpec, CopyPlan, Copy},
             /// Drives in servers that act as one volume, in placement groups.
             Pool [Block] = pool::{PoolSpec, PoolPlan, Pool},
             ;

@@ -92,10 +92,8 @@ fn in_words(plan: &Plan, node: NodeId, event: Event) -> String {
         Event::Evicts(node) => {
             format!("{path} evicts {}: it is slow", plan.graph.nodes[node.index()].path)
         }
-        Event::RebuildBegins => format!("{path} begins to rebuild"),
-        Event::RebuildEnds => format!("{path} ends its rebuild"),
-        Event::ScrubBegins => format!("{path} begins to scrub"),
-        Event::ScrubEnds => format!("{path} ends its scrub"),
+        Event::Begins(work) => format!("{path} begins to {work}"),
+        Event::Ends(work) => format!("{path} ends its {work}"),
         Event::LosesData(stripes) => format!("{path} loses {stripes} stripes"),
     }
 }

@@ -1,7 +1,7 @@
-//! What a run says of rebuilds, scrubs, repacks and verification: their rate, when they end, what they cost the foreground, and whether they leave their disks idle.
+//! What a run says of rebuilds, scrubs, copies, repacks and verification: their rate, when they end, what they cost the foreground, and whether they leave their disks idle.
 
 use headrace_storage::ComponentSpec;
-use headrace_storage::array::Precedence;
+use headrace_storage::block::paced_work::Precedence;
 use headrace_units::{BytesPerSecond, Nanos};
 
 use super::{ComponentResults, PhaseResults, Results};
@@ -26,9 +26,10 @@ struct RebuildKind {
     meters: [&'static str; 3],
 }
 
-const KINDS: [RebuildKind; 4] = [
+const KINDS: [RebuildKind; 5] = [
     RebuildKind { name: "Rebuild", meters: ["rebuild_progress", "rebuild_s", "rebuilt_bytes"] },
     RebuildKind { name: "Scrub", meters: ["scrub_progress", "scrub_s", "scrubbed_bytes"] },
+    RebuildKind { name: "Copy", meters: ["copy_progress", "copy_s", "copied_bytes"] },
     RebuildKind { name: "Repack", meters: ["repack_progress", "repack_s", "repacked_bytes"] },
     RebuildKind {
         name: "Verification",
@@ -36,7 +37,7 @@ const KINDS: [RebuildKind; 4] = [
     },
 ];
 
-/// The components whose data was rebuilt, scrubbed, repacked or verified, or is being.
+/// The components whose data was rebuilt, scrubbed, copied, repacked or verified, or is being.
 fn of(results: &Results) -> impl Iterator<Item = RebuildResults<'_>> {
     results.components.iter().flat_map(move |array| {
         KINDS.iter().filter_map(move |kind| {

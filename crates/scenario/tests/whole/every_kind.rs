@@ -56,6 +56,10 @@ const BLOCKS: &[(&str, &str)] = &[
         "c",
     ),
     (
+        "d: {type: station, servers: 1000, service: 1 ns, capacity: 900 TB}\n  c: {type: station, servers: 1000, service: 1 ns, capacity: 900 TB}\n  t: {type: copy, from: d, to: c, chunk: 1 B, in_flight: 1024}",
+        "c",
+    ),
+    (
         "d: {type: station, servers: 1000, service: 1 ns, capacity: 900 TB}\n  l: {type: limiter, to: d, bytes: {rate: 1 B/s, burst: 0 B}}\n  t: {type: limiter, to: l, device: aws-gp2-100gib, excess: refuse}",
         "l",
     ),

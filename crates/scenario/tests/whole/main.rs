@@ -3,6 +3,7 @@
 mod acquisition;
 mod archive;
 mod checks;
+mod copy;
 mod device_cache;
 mod drives;
 mod durability;

@@ -47,14 +47,10 @@ pub enum Event {
     PieceChanges(u32, Change),
     /// An array uses this component no more, because it is slow.
     Evicts(NodeId),
-    /// An array begins to rebuild a disk, or to write what it missed.
-    RebuildBegins,
-    /// All that could be rebuilt is.
-    RebuildEnds,
-    /// An array begins to scrub its data.
-    ScrubBegins,
-    /// All data is scrubbed.
-    ScrubEnds,
+    /// It begins work beside its hosts, by a word that is a noun and a verb: `rebuild`, `scrub`, `copy`.
+    Begins(&'static str),
+    /// All of that work that could be done is.
+    Ends(&'static str),
     /// An array has lost this number of stripes for good.
     LosesData(u64),
 }

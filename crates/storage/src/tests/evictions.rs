@@ -93,7 +93,7 @@ fn a_spare_takes_its_place() {
     let found = run(&volume(array), &reads(20), &changes);
     assert_eq!((evicted(&found), found.state), (vec![5000, 13_000], None));
     let (ends, _): (Vec<u64>, Vec<Event>) =
-        events(&found).into_iter().filter(|(_, event)| *event == Event::RebuildEnds).unzip();
+        events(&found).into_iter().filter(|(_, event)| *event == Event::Ends("rebuild")).unzip();
     assert!(matches!(ends[..], [5000..6000, 13_000..14_000]), "{ends:?}");
     assert_eq!(found.meter("lost_stripes"), 0);
 }
@@ -147,7 +147,7 @@ proptest! {
         prop_assert_eq!(found.meter("lost_stripes"), 0);
         let mut missing = 0;
         for (_, event) in events(&found) {
-            missing += i32::from(matches!(event, Event::Evicts(_))) - i32::from(event == Event::RebuildEnds);
+            missing += i32::from(matches!(event, Event::Evicts(_))) - i32::from(event == Event::Ends("rebuild"));
             prop_assert!(missing <= 1, "evicted while data was missing");
         }
     }

@@ -3,7 +3,8 @@
 use std::cell::RefCell;
 
 use super::common::{drive, graph, routed, slow_disk};
-use crate::array::{ArraySpec, DeclusteredSpec, Level, Precedence, RebuildSpec, Via};
+use crate::array::{ArraySpec, DeclusteredSpec, Level, RebuildSpec, Via};
+use crate::block::paced_work::Precedence;
 use crate::graph::Copies;
 use crate::link::LinkSpec;
 use crate::{
@@ -199,7 +200,7 @@ fn a_replaced_disk_is_rebuilt() {
     assert_eq!(found.meter("rebuild_progress"), ROWS);
     // Twelve chunks: while one is read for 10 ms, the one before is written for 10 ms.
     let ends = events(&found).pop().unwrap();
-    assert_eq!(ends, (1000 + 13 * 10, Event::RebuildEnds));
+    assert_eq!(ends, (1000 + 13 * 10, Event::Ends("rebuild")));
     assert_eq!(found.given[1..], [12, 12, 12, 12]);
 }
 

@@ -1,7 +1,8 @@
 //! Scrubs of arrays on disks that take 10 ms for anything, and hold 24 rows of units of 4 KiB.
 
 use super::faults::{UNIT, disk, events, ms, run, spec, volume};
-use crate::array::{ArraySpec, DeclusteredSpec, Level, Precedence, ScrubSpec};
+use crate::array::{ArraySpec, DeclusteredSpec, Level, ScrubSpec};
+use crate::block::paced_work::Precedence;
 use crate::{Change, Event};
 use headrace_units::{Bytes, BytesPerSecond, Fraction};
 use headrace_work::Op;
@@ -23,7 +24,7 @@ fn a_scrub_reads_all_units_once() {
         for position in [0.0, 0.5, 1.0] {
             let scrub = ScrubSpec { starts: ms(30), position: Fraction(position), ..one_by_one() };
             let found = run(&volume(scrubbed(level, disks, scrub)), &[], &[]);
-            assert_eq!(events(&found), [(30, Event::ScrubBegins), (150, Event::ScrubEnds)]);
+            assert_eq!(events(&found), [(30, Event::Begins("scrub")), (150, Event::Ends("scrub"))]);
             assert_eq!(found.given[1..], vec![12; disks as usize]);
             assert_eq!(found.meter("scrubbed_bytes"), 24 * UNIT * u64::from(disks));
             assert_eq!(found.meter("scrub_s"), ms(120).0);
@@ -36,7 +37,7 @@ fn a_scrub_reads_all_units_once() {
 fn a_rate_limits_what_each_disk_reads() {
     let scrub = ScrubSpec { rate: Some(BytesPerSecond(2.0 * UNIT as f64)), ..one_by_one() };
     let found = run(&volume(scrubbed(Level::Raid5, 4, scrub)), &[], &[]);
-    assert_eq!(events(&found), [(0, Event::ScrubBegins), (11_010, Event::ScrubEnds)]);
+    assert_eq!(events(&found), [(0, Event::Begins("scrub")), (11_010, Event::Ends("scrub"))]);
 }
 
 /// A disk that failed is skipped; a spare is rebuilt first, and the scrub goes on afterwards and reads the spare.
@@ -44,7 +45,7 @@ fn a_rate_limits_what_each_disk_reads() {
 fn a_scrub_skips_failed_disks_and_waits_for_rebuilds() {
     let fails = [(ms(35), &*disk(1), Change::Fails)];
     let alone = run(&volume(scrubbed(Level::Raid5, 4, one_by_one())), &[], &fails);
-    assert_eq!(events(&alone).last(), Some(&(120, Event::ScrubEnds)));
+    assert_eq!(events(&alone).last(), Some(&(120, Event::Ends("scrub"))));
     assert_eq!(alone.given[1..], [12, 4, 12, 12], "the fourth access to the failed disk has no answer");
     assert_eq!(alone.meter("scrubbed_bytes"), (24 * 3 + 6) * UNIT);
 
@@ -54,7 +55,13 @@ fn a_scrub_skips_failed_disks_and_waits_for_rebuilds() {
     let fails = Event::Changes(Change::Fails);
     assert_eq!(
         order,
-        [Event::ScrubBegins, fails, Event::RebuildBegins, Event::RebuildEnds, Event::ScrubEnds]
+        [
+            Event::Begins("scrub"),
+            fails,
+            Event::Begins("rebuild"),
+            Event::Ends("rebuild"),
+            Event::Ends("scrub")
+        ]
     );
     assert_eq!(found.meter("scrub_s"), ms(120).0, "without the time of the rebuild");
     assert_eq!(
@@ -93,7 +100,7 @@ proptest! {
         let array = ArraySpec { declustered, spares: hot, ..scrubbed(Level::Raid5, 7, scrub) };
         let requests: Vec<_> = (0..20).map(|n| (ms(n * 9), if n % 2 == 0 { Op::Read } else { Op::Write }, n * UNIT, UNIT)).collect();
         let found = run(&volume(array), &requests, &[(ms(failure), &*disk(2), Change::Fails)]);
-        let ends = found.health_events.iter().filter(|event| event.what == Event::ScrubEnds).count();
+        let ends = found.health_events.iter().filter(|event| event.what == Event::Ends("scrub")).count();
         prop_assert_eq!(ends, 1);
         prop_assert!(found.meter("scrubbed_bytes") <= 7 * 24 * UNIT);
         prop_assert!(found.meter("scrubbed_bytes") >= 5 * 20 * UNIT);

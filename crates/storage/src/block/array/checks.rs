@@ -164,11 +164,6 @@ impl ArraySpec {
         if self.rebuild.is_some() && self.level == Level::Raid0 {
             return at.refuse("rebuild", "raid0 has nothing to rebuild a disk from", Some("leave it out"));
         }
-        for (field, rate) in [("rate", spec.rate), ("at_least", Some(spec.at_least))] {
-            if rate.is_some_and(|rate| rate.0 <= 0.0) {
-                return at.refuse(&format!("rebuild.{field}"), "a rate must be above 0 B/s", None);
-            }
-        }
         match spec.to {
             Some(Target::HotSpare) if self.spares == 0 => {
                 let help = "give `spares: 1`, or leave `to` out: the disk is rebuilt when it is replaced";
@@ -183,15 +178,9 @@ impl ArraySpec {
     }
 
     pub(super) fn check_scrub(&self, at: &mut Lowering) -> Option<()> {
-        let Some(spec) = self.scrub else { return Some(()) };
-        if self.level == Level::Raid0 {
+        if self.scrub.is_some() && self.level == Level::Raid0 {
             let help = "leave it out, or choose a level with redundancy";
             return at.refuse("scrub", "raid0 has nothing to compare its data with", Some(help));
-        }
-        for (field, rate) in [("rate", spec.rate), ("at_least", Some(spec.at_least))] {
-            if rate.is_some_and(|rate| rate.0 <= 0.0) {
-                return at.refuse(&format!("scrub.{field}"), "a rate must be above 0 B/s", None);
-            }
         }
         Some(())
     }

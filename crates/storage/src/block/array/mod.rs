@@ -1,7 +1,6 @@
 //! An array: several devices that answer as one.
 
 mod access;
-mod background;
 mod bay;
 mod bitmap;
 pub mod cache;
@@ -52,7 +51,7 @@ pub use layout::{
     Stripes, UnitPlacement, Units, Whole,
 };
 pub use path::{BackendPath, OverPath};
-pub use recovery::{DeclusteredSpec, Precedence, RebuildSpec, Target};
+pub use recovery::{DeclusteredSpec, RebuildSpec, Target};
 pub use scrub::ScrubSpec;
 pub use spec::{ArraySpec, FirstUnit, Level, Queueing, ReadFrom, Via};
 

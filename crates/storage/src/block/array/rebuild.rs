@@ -4,12 +4,12 @@ use std::cell::Cell;
 
 use headrace_kernel::Sim;
 use headrace_units::Bytes;
-use headrace_work::{Breakdown, Cause, Op};
+use headrace_work::{Breakdown, Op};
 
 use super::Array;
-use super::background::{Background, Pace, RETRY};
 use super::layout::{DiskAccesses, Units, add};
 use super::recovery::RebuildSpec;
+use crate::block::paced_work::{PacedWork, RETRY};
 use crate::core::health::Event;
 
 /// Chunks in progress at a time, by default: one is read while the other is written.
@@ -18,7 +18,7 @@ const WORKERS: u32 = 2;
 /// A rebuild, and what is recorded of it.
 pub(super) struct Rebuild<'m> {
     spec: RebuildSpec,
-    pub background: Background<'m>,
+    pub background: PacedWork<'m>,
     /// The stripe to go on with.
     cursor: Cell<u64>,
     /// True if something was rebuilt, or could be, since the cursor was last at the first stripe.
@@ -29,11 +29,9 @@ pub(super) struct Rebuild<'m> {
 
 impl<'m> Rebuild<'m> {
     pub fn new(sim: &'m Sim<'m>, spec: RebuildSpec) -> Self {
-        let RebuildSpec { rate, at_least, priority, .. } = spec;
-        let pace = Pace { rate, at_least, priority, cause: Cause::Rebuild };
         Self {
             spec,
-            background: Background::new(sim, pace),
+            background: PacedWork::new(sim, spec.pace()),
             cursor: Cell::new(0),
             progressed: Cell::new(false),
             units: Cell::new(0),
@@ -92,7 +90,7 @@ impl<'m> Array<'m> {
         self.members.settle();
         self.bay.watch.iter().for_each(|watch| watch.forget(self.context.shared.sim.now()));
         if self.rebuild.background.end() {
-            self.context.shared.note(self.context.id, Event::RebuildEnds);
+            self.context.shared.note(self.context.id, Event::Ends("rebuild"));
         }
         self.go_on_scrubbing();
     }
@@ -134,7 +132,7 @@ impl<'m> Array<'m> {
             return;
         }
         if self.rebuild.background.begin() {
-            self.context.shared.note(self.context.id, Event::RebuildBegins);
+            self.context.shared.note(self.context.id, Event::Begins("rebuild"));
         }
         self.rebuild.background.spend(Bytes(work.units.len() as u64 * unit));
         let began = sim.now();

@@ -1,8 +1,11 @@
 //! Specification of spares and rebuilds.
 
 use headrace_units::{Bytes, BytesPerSecond};
+use headrace_work::Cause;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::block::paced_work::{Pace, Precedence};
 
 /// How lost or outdated data of a disk is rebuilt.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -44,6 +47,12 @@ impl Default for RebuildSpec {
     }
 }
 
+impl RebuildSpec {
+    pub(super) const fn pace(&self) -> Pace {
+        Pace { rate: self.rate, at_least: self.at_least, priority: self.priority, cause: Cause::Rebuild }
+    }
+}
+
 /// Destination of the data of a failed disk. Without a spare the rebuild waits for a replacement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -52,18 +61,6 @@ pub enum Target {
     HotSpare,
     /// Reserved units on all disks (`declustered.spares`).
     DistributedSpare,
-}
-
-/// Priority of the rebuild against host requests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Precedence {
-    /// The rebuild competes with hosts for the disks.
-    #[default]
-    Equal,
-    /// The rebuild proceeds while no host request is in flight at the array, otherwise only at the rate
-    /// `at_least`.
-    ForegroundFirst,
 }
 
 /// Declustering: stripes narrower than the array, spread over all disks by permutations.

@@ -9,9 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Array;
-use super::background::{Background, Pace, RETRY};
 use super::layout::{DiskAccesses, Units, add};
-use super::recovery::Precedence;
+use crate::block::paced_work::{Pace, PacedWork, Precedence, RETRY};
 use crate::core::health::Event;
 
 /// A scrub: all units of each stripe are read and compared with its parity, or with each other if they are copies. Disks that have failed
@@ -53,10 +52,16 @@ impl Default for ScrubSpec {
     }
 }
 
+impl ScrubSpec {
+    pub(super) const fn pace(&self) -> Pace {
+        Pace { rate: self.rate, at_least: self.at_least, priority: self.priority, cause: Cause::Scrub }
+    }
+}
+
 /// A scrub, and what is recorded of it.
 pub(super) struct Scrub<'m> {
     spec: ScrubSpec,
-    pub background: Background<'m>,
+    pub background: PacedWork<'m>,
     /// Stripes that were begun, and those that are done.
     begun: Cell<u64>,
     pub done: Cell<u64>,
@@ -66,9 +71,7 @@ pub(super) struct Scrub<'m> {
 
 impl<'m> Scrub<'m> {
     pub fn new(sim: &'m Sim<'m>, spec: ScrubSpec) -> Self {
-        let ScrubSpec { rate, at_least, priority, .. } = spec;
-        let pace = Pace { rate, at_least, priority, cause: Cause::Scrub };
-        let background = Background::new(sim, pace);
+        let background = PacedWork::new(sim, spec.pace());
         Self { spec, background, begun: Cell::new(0), done: Cell::new(0), bytes: Cell::new(0) }
     }
 }
@@ -77,7 +80,7 @@ impl<'m> Array<'m> {
     /// Begins the scrub at its time.
     pub(super) async fn begin_scrub(&'m self, scrub: &'m Scrub<'m>) {
         self.context.shared.sim.until(scrub.spec.starts).await;
-        self.context.shared.note(self.context.id, Event::ScrubBegins);
+        self.context.shared.note(self.context.id, Event::Begins("scrub"));
         self.go_on_scrubbing();
     }
 
@@ -99,7 +102,7 @@ impl<'m> Array<'m> {
         }
         let is_last = scrub.background.leave();
         if is_last && scrub.background.end() && scrub.done.get() == self.members.stripes() {
-            self.context.shared.note(self.context.id, Event::ScrubEnds);
+            self.context.shared.note(self.context.id, Event::Ends("scrub"));
         }
     }
 

@@ -237,7 +237,7 @@ impl<'m> Pool<'m> {
         }
         if let Some(began) = self.recovery.began.take() {
             self.recovery.took.set(self.recovery.took.get() + (self.sim.now() - began));
-            self.context.shared.note(self.context.id, Event::RebuildEnds);
+            self.context.shared.note(self.context.id, Event::Ends("rebuild"));
         }
         if self.groups.waits_to_move.get() {
             self.place_soon();
@@ -267,7 +267,7 @@ impl<'m> Pool<'m> {
         };
         if self.recovery.began.get().is_none() {
             self.recovery.began.set(Some(self.sim.now()));
-            self.context.shared.note(self.context.id, Event::RebuildBegins);
+            self.context.shared.note(self.context.id, Event::Begins("rebuild"));
         }
         let server = self.plan.server_of(primary.drive);
         if !self.have_moved((server, object), Op::Read, &sources).await.is_empty() {

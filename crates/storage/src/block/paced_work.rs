@@ -1,19 +1,30 @@
-//! Work of an array beside its hosts, such as a rebuild or a scrub: how fast it may go, and how long it takes.
+//! Work of a component beside its hosts, such as a rebuild, a scrub or a copy: how fast it may go, and how long it takes.
 
 use std::cell::Cell;
 
 use headrace_kernel::{RngStream, Round, Sim};
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use headrace_work::{Block, Cause, Op, Request};
-
-use super::recovery::Precedence;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// The time that a chunk takes whose devices fail at once, a rule of ours: background work would otherwise try all chunks at one instant.
-pub(super) const RETRY: Nanos = Nanos(1_000);
+pub(crate) const RETRY: Nanos = Nanos(1_000);
+
+/// Priority of background work against host requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Precedence {
+    /// It competes with hosts for the disks.
+    #[default]
+    Equal,
+    /// It proceeds while no host request is in flight at its component, otherwise only at the rate `at_least`.
+    ForegroundFirst,
+}
 
 /// How fast background work may go, in bytes of each disk, and beside whom.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pace {
+pub(crate) struct Pace {
     pub rate: Option<BytesPerSecond>,
     pub at_least: BytesPerSecond,
     pub priority: Precedence,
@@ -21,7 +32,7 @@ pub(super) struct Pace {
 }
 
 /// Background work in chunks, several of them in progress at a time.
-pub(super) struct Background<'m> {
+pub(crate) struct PacedWork<'m> {
     sim: &'m Sim<'m>,
     pace: Pace,
     /// Chunks in progress.
@@ -38,7 +49,7 @@ pub(super) struct Background<'m> {
     idle: Round<'m>,
 }
 
-impl<'m> Background<'m> {
+impl<'m> PacedWork<'m> {
     pub fn new(sim: &'m Sim<'m>, pace: Pace) -> Self {
         Self {
             sim,
