@@ -274,13 +274,13 @@ class Systems:
 
     def copy(self, target: str) -> str:
         """Return a copy of a device to a component."""
-        name = self.add("q", {"type": "copy", "from": self.device(), "to": target, "bytes": self.one("3 MB", "16 MiB")} | self.maybe(
+        name = self.add("q", {"type": "copy", "from": self.device(), "to": target} | self.maybe(
             starts=self.time,
             rate=self.rate,
             priority=lambda: "foreground_first",
             chunk=lambda: self.one("4 KiB", "100 kB", "1 GB"),
             in_flight=lambda: self.one(1, 100),
-        ))  # fmt: skip
+        ) | {"bytes": self.one("3 MB", "16 MiB")})  # fmt: skip
         self.fallible.append(name)
         return name
 
