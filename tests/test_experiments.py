@@ -724,6 +724,15 @@ run: {requests: 2000}
 """
 
 
+def test_what_a_cache_still_holds_counts_where_nothing_has_time_for_it(tmp_path: Path) -> None:
+    text = FILLING.replace("64 MiB", "1 MiB").replace("2000", "6000")
+    rates = {"workload.users.arrivals.poisson": ["100 /s", "170 /s"]}
+    swept = sweep(load(written(tmp_path / "filling.yaml", text)), rates, replications=2)
+    shares = [swept.mean(point, "volume.undestaged") for point in swept.experiment.points]
+    assert all(share and share[0] < 0.02 for share in shares)
+    assert [swept.filling(point) for point in swept.experiment.points] == [None, "volume"]
+
+
 def test_decisions_on_runs_that_only_fill_a_cache_say_so(tmp_path: Path) -> None:
     scenario = load(written(tmp_path / "filling.yaml", FILLING))
     swept = sweep(scenario, {"workload.users.arrivals.poisson": ["20 /s", "40 /s"]}, replications=2)

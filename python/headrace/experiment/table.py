@@ -169,14 +169,23 @@ class Table(InNotebook):
         return row
 
     def filling(self, point: Point) -> str | None:
-        """Return the component whose cache was still filling at a point: longer runs may be slower there."""
-        shares = {
-            metric: mean[0]
-            for metric in self.metrics
-            if metric.endswith(".undestaged") and (mean := self.mean(point, metric))
-        }
+        """Return the component whose cache was still filling at a point: longer runs may be slower there.
+
+        It fills if much of what was written is there at the end, or if writing that out would leave the busiest
+        component no time to idle.
+        """
+        shares = self._means(point, ".undestaged")
         worst = max(shares, key=shares.__getitem__, default="")
-        return worst.removesuffix(".undestaged") if worst and is_filling(shares[worst]) else None
+        if not worst:
+            return None
+        busiest = max(self._means(point, ".utilisation").values(), default=0.0)
+        hides = busiest >= 1 - shares[worst]
+        return worst.removesuffix(".undestaged") if hides or is_filling(shares[worst]) else None
+
+    def _means(self, point: Point, kind: str) -> dict[str, float]:
+        """Return the means of all metrics of a kind at a point, by their names."""
+        found = {metric: self.mean(point, metric) for metric in self.metrics if metric.endswith(kind)}
+        return {metric: mean[0] for metric, mean in found.items() if mean}
 
     def is_overloaded(self, point: Point) -> bool:
         """Return true if a component was never idle at a point: its response times grow with run length."""
