@@ -18,10 +18,16 @@ _READ_HERE = pl.col("message").is_in(list(OPS))
 _IS_SESSION = pl.col("message") == SESSION
 
 
+# The fields that are read: each is looked up in a line once, however many columns it is used in.
+FIELDS = (
+    *("vo", "tapeDrive", "drive_name", "unitName", "mountId", "volReqId", "tapeVid", "fileId", "fSeq", "dataVolume"),
+    *("fileSize", "totalTime", "transferTime", "drainingTime", "mountTime", "positionTime", "readWriteTime", "status"),
+)
+
+
 def _field(name: str) -> pl.Expr:
     """Return the text of a field of the messages that are read; empty where it is not there, or null."""
-    value = pl.col("text").str.extract(rf'"{name}"\s*:\s*"?([^",}}]*)').str.strip_chars()
-    return pl.when(_READ_HERE & ~value.is_in(["null", ""])).then(value)
+    return pl.col(f"field {name}")
 
 
 def _number(*names: str) -> pl.Expr:
@@ -43,13 +49,19 @@ PATTERN = r'^\s*\{.*"epoch_time"\s*:\s*"?\d.*"message"\s*:\s*".*\}$'
 
 
 def _split(lines: pl.DataFrame) -> pl.DataFrame:
-    """Return the lines with their time and message: found one by one, which is several times as fast as all at once."""
+    """Return the lines with their time, message and fields.
+
+    They are found one by one, which is several times as fast as all at once.
+    """
     text = pl.col("text").str
-    return lines.with_columns(
+    split = lines.with_columns(
         is_line=text.contains(PATTERN),
         epoch=text.extract(r'"epoch_time"\s*:\s*"?(\d+(?:\.\d+)?)'),
         message=text.extract(r'"message"\s*:\s*"([^"\\]*)'),
     )
+    values = (text.extract(rf'"{name}"\s*:\s*"?([^",}}]*)').alias(f"field {name}") for name in FIELDS)
+    fields = pl.col("^field .*$").str.strip_chars()
+    return split.with_columns(values).with_columns(pl.when(_READ_HERE & ~fields.is_in(["null", ""])).then(fields))
 
 
 CTA = Format(
