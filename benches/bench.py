@@ -2,7 +2,7 @@
 
 `target/bench.json` gets three numbers of each figure: `NAME`, the median; `NAME.min` and `NAME.max`, the spread.
 With `--compare REVISION`, another revision is built in `target/compare`, and each group of figures is measured in both
-in turn. The ratios of each pair of runs, and all values, go to `target/compare.json`.
+in turn. All values go to `target/compare.json`.
 """
 
 import argparse
@@ -140,7 +140,7 @@ def values(runs: Sequence[Run]) -> dict[str, list[float]]:
 
 def shown(number: float) -> str:
     """Return a number as it is printed."""
-    return f"{number / 1e6:.2f} million" if number >= 1e5 else f"{number:.3f}"
+    return f"{number / 1e6:.4g} million" if number >= 1e5 else f"{number:.3f}"
 
 
 def spread(found: Sequence[float]) -> str:
@@ -219,14 +219,13 @@ def main() -> None:
         here, *others = [values(of_one) for of_one in measured]
         if not any((here, *others)):
             raise SystemExit(f"{group}: unknown group; give some of: {', '.join(default)}, replicated, coverage")
-        add = at > 0 or bool(asked.groups)
-        save("bench.json", flat(here), add=add)
         for there in others:
             print(*comparison(here, there, asked.compare), sep="\n", flush=True)
             both = {name: {"this": here.get(name), "other": there.get(name)} for name in {*here, *there}}
             save("compare.json", both, add=at > 0)
         if not others:
             print(*table(measured[0]), sep="\n", flush=True)
+            save("bench.json", flat(here), add=at > 0 or bool(asked.groups))
 
 
 if __name__ == "__main__":
