@@ -100,7 +100,7 @@ def build(folder: Path, package: str, target: Path) -> Path:
 
 def this() -> Checkout:
     """Return this checkout, whose extension `make` has built."""
-    built = build(ROOT, "headrace-bench", Path(os.environ.get("CARGO_TARGET_DIR", TARGET)))
+    built = build(ROOT, "headrace-bench", Path(os.environ.get("CARGO_TARGET_DIR", TARGET)).resolve())
     return Checkout(THIS, ROOT, built / "headrace-bench")
 
 
@@ -207,11 +207,12 @@ def main() -> None:
     """Measure, print and write each group."""
     asked = arguments()
     checkouts = [this()]
-    default = [*checkouts[0].groups(), STARTUP, *SCRIPTS]
-    groups = asked.groups or default
     if asked.compare:
-        checkouts.append(other(asked.compare, with_python=any(group in (STARTUP, *SCRIPTS) for group in groups)))
+        with_python = not asked.groups or not {STARTUP, *SCRIPTS}.isdisjoint(asked.groups)
+        checkouts.append(other(asked.compare, with_python))
         print(f"{'':36} {THIS:>14} {asked.compare[:14]:>14}   ratio  spread")
+    default = [*dict.fromkeys(group for checkout in checkouts for group in checkout.groups()), STARTUP, *SCRIPTS]
+    groups = asked.groups or default
     runs = asked.runs or (5 if asked.compare else 3)
     once = all(checkout.groups() for checkout in checkouts)
     for at, group in enumerate(groups):
