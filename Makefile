@@ -4,7 +4,10 @@
 #   make test     everything: style, types, Rust, Python, the site and its snippets, examples, studies at a small size
 #   make studies  the studies whole; `make accuracy` then renews the page of measured systems
 #   make measure  measures this machine with fio, fits a model, and says how far off it is on loads that were held out
-#   make bench    the figures, as a table and in target/bench.json
+#   make bench    the figures with their spread over RUNS runs, as a table and in target/bench.json; GROUPS="kernel disks" only some;
+#                 COMPARE=REV also builds another revision in target/compare, measures both in turn and prints ratios
+#   make history  puts the figures of target/bench.json into benches/history.jsonl, one line a release
+#   make peers    two workloads in headrace, Cimba, SimPy and Ciw, which are installed into target/peers: speed, and agreement of means
 #   make fuzz     random systems from document SEED on, COUNT of them, for as long as that takes; keeps those that go wrong in target/fuzz;
 #                 OF=documents, traces or kills: damaged text of both, and sweeps that are killed
 #   make truth    headroom, `solve` and `capacity` against simulation, on COUNT random systems each
@@ -20,7 +23,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find crates catalog -name '*.rs' -o -name '*.toml' -o -name '*.yaml') Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo check test parts types rust-docs style mypy rust-unit rust-test python-quick python-test studies measure bench fuzz truth \
+.PHONY: demo check test parts types rust-docs style mypy rust-unit rust-test python-quick python-test studies measure bench history peers fuzz truth \
   coverage wheel man accuracy oldest newest lock audit docs clean
 
 # Does a step of `check` or `test`, and prints its name and the seconds it took; what it says itself only if it fails.
@@ -108,10 +111,17 @@ studies: $(VENV)/built
 measure: $(VENV)/built
 	$(BIN)/headrace study run this-machine
 
+RUN_OFTEN = $(if $(RUNS),--runs $(RUNS))
+
 bench: $(VENV)/built
-	cargo run --release --quiet -p headrace-bench -- --startup $(BIN)/headrace
-	$(BIN)/python benches/sweep.py target/bench.json
-	$(BIN)/python benches/logs.py target/bench.json
+	$(BIN)/python benches/bench.py $(GROUPS) $(RUN_OFTEN) $(if $(COMPARE),--compare $(COMPARE))
+
+history: $(VENV)/tools
+	$(BIN)/python benches/history.py target/bench.json benches/history.jsonl
+
+peers: $(VENV)/built
+	cargo build --release --quiet -p headrace-bench
+	$(BIN)/python benches/peers/compare.py $${CARGO_TARGET_DIR:-target}/release/headrace-bench $(RUN_OFTEN)
 
 ASKED = $(if $(OF),--of $(OF)) $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT))
 

@@ -1,6 +1,7 @@
 """The figures of sweeps, printed and put into a JSON file: `python benches/sweep.py bench.json`.
 
-With `--smallest` each is done once, at its smallest size, which only shows that it works.
+With `--once` each is measured once instead of three times. With `--smallest` each is done once, at its smallest size,
+which only shows that it works.
 """
 
 import json
@@ -28,6 +29,7 @@ CLERK = Scenario(
 )
 RATE = "workload.users.arrivals.poisson"
 SMALLEST = "--smallest" in sys.argv
+TIMES = 1 if SMALLEST or "--once" in sys.argv else 3
 
 
 def rates(points: int) -> dict[str, object]:
@@ -36,9 +38,9 @@ def rates(points: int) -> dict[str, object]:
 
 
 def seconds(work: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:
-    """Return the seconds that `work` takes by a clock: the least of three."""
+    """Return the seconds that `work` takes by a clock: the least of `TIMES`."""
     times = []
-    for _ in range(1 if SMALLEST else 3):
+    for _ in range(TIMES):
         began = clock()
         work()
         times.append(clock() - began)

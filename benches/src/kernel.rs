@@ -10,11 +10,11 @@ use headrace_units::Nanos;
 use crate::sized;
 
 /// M/M/1 at λ = 0.8, μ = 1, each of `n` customers a job of a worker pool. Gives the mean response in ns.
-pub fn mm1(n: u64) -> f64 {
+pub fn mm1(n: u64, seed: u64) -> f64 {
     let sim = Sim::new();
     let server = Resource::fcfs(&sim, 1);
     let responses = RefCell::new(Series::default());
-    let services = RefCell::new(RngStream::named(1, "server", "services").draws());
+    let services = RefCell::new(RngStream::named(seed, "server", "services").draws());
     let (sim, server, responses, services) = (&sim, &server, &responses, &services);
     let customers = WorkerPool::new(sim, move |()| async move {
         let born = sim.now();
@@ -24,7 +24,7 @@ pub fn mm1(n: u64) -> f64 {
     });
     let customers = &customers;
     sim.spawn(async move {
-        let mut arrivals = RngStream::named(1, "source", "arrivals").draws();
+        let mut arrivals = RngStream::named(seed, "source", "arrivals").draws();
         for _ in 0..n {
             sim.delay(Nanos::from_secs(arrivals.exponential() / 0.8)).await;
             customers.start(());
@@ -59,10 +59,10 @@ pub fn disk_service(u: &mut Draws) -> Nanos {
 
 /// Jobs of four parts, each to a disk of its own: service ms = 1 + 0.08·√(10⁴·|U−U′|) + 6·U″ + 0.3, λ = 0.07 /ms. Gives
 /// the mean response in ns; it is 19.84 ms.
-pub fn fork_join(n: u64) -> f64 {
+pub fn fork_join(n: u64, seed: u64) -> f64 {
     let sim = Sim::new();
     let disks: Vec<Resource> = (0..4).map(|_| Resource::fcfs(&sim, 1)).collect();
-    let draws = RefCell::new(RngStream::named(1, "disks", "services").draws());
+    let draws = RefCell::new(RngStream::named(seed, "disks", "services").draws());
     let responses = RefCell::new(Series::default());
     let (sim, disks, draws, responses) = (&sim, &disks, &draws, &responses);
     let parts = WorkerPool::new(sim, |disk: usize| disks[disk].serve(disk_service(&mut draws.borrow_mut())));
@@ -74,7 +74,7 @@ pub fn fork_join(n: u64) -> f64 {
     });
     let jobs = &jobs;
     sim.spawn(async move {
-        let mut arrivals = RngStream::named(1, "source", "arrivals").draws();
+        let mut arrivals = RngStream::named(seed, "source", "arrivals").draws();
         for _ in 0..n {
             sim.delay(Nanos::from_ms(arrivals.exponential() / 0.07)).await;
             jobs.start(());

@@ -1,7 +1,8 @@
-//! `make bench`: how fast, printed as a table and written to `target/bench.json` as one flat object of name → number.
+//! Measures figures of speed and memory, prints them, and writes them to `target/bench.json` as one flat object of name →
+//! number. `make bench` runs this program several times: `benches/bench.py`.
 //!
-//! Rates are per CPU second of one core, statistics on, the best of three: machines are noisy, and the best is what the
-//! code can do. Ratios within one run say more than any figure alone.
+//! Rates are per CPU second of one core, with statistics; each is the best of three, or with `--once` the only one.
+//! Ratios within one run say more than any figure alone.
 
 mod acquisition;
 mod archive;
@@ -29,9 +30,9 @@ const fn sized(size: u64) -> u64 {
     if SMALLEST { size.div_ceil(1000) } else { size }
 }
 
-/// The number of times that something is measured.
-const fn repeated(times: u64) -> u64 {
-    if SMALLEST { 1 } else { times }
+/// Returns the number of times that something is measured: 1 with `--once`, whose caller repeats this program.
+fn repeated(times: u64) -> u64 {
+    if SMALLEST || std::env::args().any(|argument| argument == ONCE) { 1 } else { times }
 }
 
 /// CPU seconds that `work` takes: the least of three.
@@ -53,9 +54,9 @@ fn in_turn(mut one: impl FnMut(), mut other: impl FnMut()) -> (f64, f64) {
 
 /// What the kernel does beside what a programmer would write by hand.
 fn kernel() -> Vec<Figure> {
-    let (raw, mm1) = in_turn(|| keep(raw::mm1(sized(5_000_000))), || keep(kernel::mm1(sized(5_000_000))));
+    let (raw, mm1) = in_turn(|| keep(raw::mm1(sized(5_000_000))), || keep(kernel::mm1(sized(5_000_000), 1)));
     let (raw_fork, fork) =
-        in_turn(|| keep(raw::fork_join(sized(1_000_000))), || keep(kernel::fork_join(sized(1_000_000))));
+        in_turn(|| keep(raw::fork_join(sized(1_000_000))), || keep(kernel::fork_join(sized(1_000_000), 1)));
     vec![
         ("raw_customers_per_cpu_s", "M/M/1 on a bare BinaryHeap, no statistics", 5e6 / raw),
         ("mm1_customers_per_cpu_s", "M/M/1, each customer a job of a worker pool", 5e6 / mm1),
@@ -70,7 +71,7 @@ fn kernel() -> Vec<Figure> {
 
 /// Whole scenarios beside the kernel alone.
 fn scenarios() -> Vec<Figure> {
-    let (kernel, events) = in_turn(|| keep(kernel::mm1(sized(5_000_000))), || whole::mm1("events"));
+    let (kernel, events) = in_turn(|| keep(kernel::mm1(sized(5_000_000), 1)), || whole::mm1("events"));
     let (alone, recursion) =
         in_turn(|| keep(kernel::mm1_recursion(sized(5_000_000))), || whole::mm1("recursion"));
     vec![
@@ -250,9 +251,18 @@ const GROUPS: [Group; 13] = [
 /// Groups that take minutes: `make coverage`.
 const LONG: [&str; 2] = ["replicated", "coverage"];
 
-/// `headrace-bench [GROUP…] [--startup PROGRAM]`: adds its figures to those in `target/bench.json`.
+/// Flag that measures everything once instead of several times.
+const ONCE: &str = "--once";
+
+/// `headrace-bench [GROUP…] [--once] [--startup PROGRAM]` adds its figures to those in `target/bench.json`; `--list` prints the
+/// groups that it measures by default; `--workload NAME CUSTOMERS SEED` runs one workload of the kernel.
 fn main() -> ExitCode {
-    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != ONCE).collect();
+    match arguments.first().map(String::as_str) {
+        Some("--list") => return listed(),
+        Some("--workload") => return workload(&arguments[1..]),
+        _ => {}
+    }
     let program =
         arguments.iter().position(|argument| argument == "--startup").map(|at| arguments.split_off(at));
     let mut flat = before();
@@ -273,6 +283,34 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn listed() -> ExitCode {
+    for (name, _) in GROUPS.iter().filter(|(name, _)| !LONG.contains(name)) {
+        println!("{name}");
+    }
+    ExitCode::SUCCESS
+}
+
+/// Runs a workload once, and prints its mean response (M/M/1 in s, fork-join in ms) and the CPU seconds, for
+/// `benches/peers/compare.py`.
+fn workload(arguments: &[String]) -> ExitCode {
+    let [name, customers, seed] = arguments else { return misused() };
+    let (Ok(customers), Ok(seed)) = (customers.parse(), seed.parse()) else { return misused() };
+    let (work, unit): (fn(u64, u64) -> f64, f64) = match name.as_str() {
+        "mm1" => (kernel::mm1, 1e9),
+        "fork_join" => (kernel::fork_join, 1e6),
+        _ => return misused(),
+    };
+    let mut mean = f64::NAN;
+    let cpu_s = once(&mut || mean = work(customers, seed) / unit);
+    println!("{}", serde_json::json!({"mean": mean, "cpu_s": cpu_s}));
+    ExitCode::SUCCESS
+}
+
+fn misused() -> ExitCode {
+    eprintln!("usage: headrace-bench --workload mm1|fork_join CUSTOMERS SEED");
+    ExitCode::FAILURE
 }
 
 const FILE: &str = "target/bench.json";

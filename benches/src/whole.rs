@@ -7,7 +7,7 @@ use headrace_scenario::progress::Progress;
 use headrace_scenario::run::Options;
 use headrace_scenario::simulate;
 
-use crate::{SMALLEST, cpu_seconds};
+use crate::{SMALLEST, cpu_seconds, repeated};
 
 const MM1: &str = "
 system: {clerk: {type: station, service: {exponential: 1 s}}}
@@ -231,7 +231,7 @@ pub fn peak_memory_mib() -> f64 {
 /// Seconds until `headrace --help` is printed: the least of five.
 #[expect(clippy::disallowed_methods, reason = "a benchmark reads a clock")]
 pub fn startup_s(program: &str) -> f64 {
-    let times = (0..5).map(|_| {
+    let times = (0..repeated(5)).map(|_| {
         let start = std::time::Instant::now();
         let output = Command::new(program).arg("--help").output();
         assert!(output.is_ok_and(|output| output.status.success()), "{program} --help fails");
