@@ -170,6 +170,15 @@ fn traces() -> Vec<Figure> {
     ]
 }
 
+/// What a second processor is worth to one run. It needs an idle machine.
+fn processors() -> Vec<Figure> {
+    vec![(
+        "long_run_speedup_2_cores",
+        "2·10⁶ requests of a RAID 5, split: time on one thread over two",
+        whole::long_run_speedup(),
+    )]
+}
+
 fn keep<T>(found: T) {
     std::hint::black_box(found);
 }
@@ -204,13 +213,13 @@ fn coverages() -> Vec<Figure> {
 
 /// Intervals of replicated runs, of those that call themselves trusted. Each case is printed, all together are figures.
 fn replicated() -> Vec<Figure> {
-    let (mm1, others) = (replicated::mm1(), replicated::others());
-    for (name, cell) in mm1.iter().chain(&others) {
+    let (mm1, split, others) = (replicated::mm1(), replicated::split(), replicated::others());
+    for (name, cell) in mm1.iter().chain(&split).chain(&others) {
         let [mean, p99, off] = [cell.mean, cell.p99, cell.off].map(|sum| sum / cell.trusted);
         let trusted = cell.trusted / cell.all;
         println!("{name:<28} trusted {trusted:.2}  mean {mean:.3}  p99 {p99:.3}  bias {:+.2} %", off * 100.0);
     }
-    let (mm1, others) = (replicated::together(&mm1), replicated::together(&others));
+    let [mm1, split, others] = [&mm1, &split, &others].map(|cells| replicated::together(cells));
     vec![
         (
             "coverage_replicated_mean",
@@ -219,6 +228,8 @@ fn replicated() -> Vec<Figure> {
         ),
         ("coverage_replicated_p99", "the same of the 99th percentile", mm1.p99 / mm1.trusted),
         ("coverage_replicated_trusted", "how many of all experiments are trusted", mm1.trusted / mm1.all),
+        ("coverage_split_mean", "the same of 10⁶ requests, split", split.mean / split.trusted),
+        ("coverage_split_p99", "the same of the 99th percentile", split.p99 / split.trusted),
         (
             "coverage_replicated_others_mean",
             "bursty arrivals and a closed network: of the mean",
@@ -232,7 +243,7 @@ fn replicated() -> Vec<Figure> {
 type Group = (&'static str, fn() -> Vec<Figure>);
 
 /// The groups of figures, by name. Those of [`LONG`] are measured only where they are named.
-const GROUPS: [Group; 13] = [
+const GROUPS: [Group; 14] = [
     ("components", components),
     ("kernel", kernel),
     ("scenarios", scenarios),
@@ -243,6 +254,7 @@ const GROUPS: [Group; 13] = [
     ("archives", archives),
     ("acquisitions", acquisitions),
     ("traces", traces),
+    ("processors", processors),
     ("embedded", embedded::figures),
     ("replicated", replicated),
     ("coverage", coverages),

@@ -37,6 +37,14 @@ struct Truth {
     p99: f64,
 }
 
+impl Truth {
+    /// Of M/M/1 at this utilisation, with a mean service of 1 s.
+    fn of_mm1(rho: f64) -> Self {
+        let mean = 1000.0 / (1.0 - rho);
+        Self { mean, p99: mean * libm::log(100.0) }
+    }
+}
+
 /// What became of the experiments of a case.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cell {
@@ -72,13 +80,21 @@ pub fn mm1() -> Vec<(String, Cell)> {
         .flat_map(|rho| [20_000, 100_000].map(|requests| (rho, requests)))
         .flat_map(|(rho, requests)| [10, 30].map(|replications| (rho, requests, replications)))
     {
-        let mean = 1000.0 / (1.0 - rho);
-        let truth = Truth { mean, p99: mean * libm::log(100.0) };
-        let sets = [("workload.customers.arrivals.poisson".to_owned(), format!("{rho} /s"))];
         let name = format!("M/M/1, ρ {rho}, {replications} × {requests}");
-        cells.push((name, cell(MM1, &sets, requests, replications, truth)));
+        cells.push((name, cell(MM1, &[at(rho)], requests, replications, Truth::of_mm1(rho))));
     }
     cells
+}
+
+/// M/M/1 at ρ = 0.8 and 0.9, 10⁶ requests that are split into replications.
+pub fn split() -> Vec<(String, Cell)> {
+    let split = ("run.split".to_owned(), "true".to_owned());
+    let of = |rho| cell(MM1, &[at(rho), split.clone()], 1_000_000, 1, Truth::of_mm1(rho));
+    [0.8, 0.9].map(|rho| (format!("M/M/1, ρ {rho}, split 1000000"), of(rho))).into()
+}
+
+fn at(rho: f64) -> (String, String) {
+    ("workload.customers.arrivals.poisson".to_owned(), format!("{rho} /s"))
 }
 
 /// Bursty arrivals and a closed network, 10 and 30 replications of 20,000 requests. The truth is taken from a run of 10⁸ requests.

@@ -7,7 +7,7 @@ use headrace_scenario::progress::Progress;
 use headrace_scenario::run::Options;
 use headrace_scenario::simulate;
 
-use crate::{SMALLEST, cpu_seconds, repeated};
+use crate::{SMALLEST, cpu_seconds, repeated, sized};
 
 const MM1: &str = "
 system: {clerk: {type: station, service: {exponential: 1 s}}}
@@ -228,14 +228,37 @@ pub fn peak_memory_mib() -> f64 {
     kib.map_or(f64::NAN, |kib| kib / 1024.0)
 }
 
-/// Seconds until `headrace --help` is printed: the least of five.
+/// Seconds on a clock that a long run takes on one thread over those on two: a RAID 5, split into replications. The least of three each, in
+/// turn.
+pub fn long_run_speedup() -> f64 {
+    let sets = [
+        ("run.split".to_owned(), "true".to_owned()),
+        ("run.requests".to_owned(), sized(2_000_000).to_string()),
+    ];
+    let seconds = |threads| {
+        let options = Options { threads, theory: false, ..Options::default() };
+        elapsed_s(|| crate::keep(simulate(RAID5, "bench.yaml", &sets, &options, &Progress::default())))
+    };
+    let times = (0..repeated(3)).map(|_| (seconds(1), seconds(2)));
+    let (one, two) =
+        times.fold((f64::INFINITY, f64::INFINITY), |least, (a, b)| (least.0.min(a), least.1.min(b)));
+    one / two
+}
+
+/// Seconds on a clock that `work` takes.
 #[expect(clippy::disallowed_methods, reason = "a benchmark reads a clock")]
+fn elapsed_s(work: impl FnOnce()) -> f64 {
+    let start = std::time::Instant::now();
+    work();
+    start.elapsed().as_secs_f64()
+}
+
+/// Seconds until `headrace --help` is printed: the least of five.
 pub fn startup_s(program: &str) -> f64 {
-    let times = (0..repeated(5)).map(|_| {
-        let start = std::time::Instant::now();
+    let help = || {
         let output = Command::new(program).arg("--help").output();
         assert!(output.is_ok_and(|output| output.status.success()), "{program} --help fails");
-        start.elapsed().as_secs_f64()
-    });
+    };
+    let times = (0..repeated(5)).map(|_| elapsed_s(help));
     times.fold(f64::INFINITY, f64::min)
 }

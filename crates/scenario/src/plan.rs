@@ -3,6 +3,7 @@
 mod extents;
 mod files;
 mod objectives;
+pub mod split;
 mod stream;
 mod streams;
 
@@ -21,6 +22,7 @@ use crate::spec::{RunSpec, ScenarioSpec, WarmUp};
 use crate::{catalog, devices};
 
 pub use objectives::Objective;
+pub use split::Split;
 pub use stream::StreamPlan;
 
 /// A scenario in which nothing is left to go wrong before it runs.
@@ -36,6 +38,8 @@ pub struct Plan {
     pub faults: Vec<Fault>,
     /// Shares of requests that are to be answered in time.
     pub objectives: Vec<Objective>,
+    /// The replications that a long run is split into.
+    pub split: Split,
     /// True if the health of a component changes by itself: it is rebuilt.
     changes: bool,
     /// True if a stream replays what was recorded, or its rate follows a curve.
@@ -53,11 +57,27 @@ impl Plan {
         !self.faults.is_empty() || self.changes
     }
 
-    /// The number of requests that one replication completes: those asked for, or the trace where one is replayed; the maximum where
-    /// the time alone ends it.
+    /// The number of requests that one replication completes: those asked for, or its part of them where the run is split, or the trace
+    /// where one is replayed; the maximum where the time alone ends it.
     pub fn requests(&self) -> u64 {
         let recorded: Option<Vec<u64>> = self.streams.iter().map(StreamPlan::recorded).collect();
-        recorded.map_or(self.run().requests.unwrap_or(u64::MAX), |recorded| recorded.into_iter().sum())
+        let asked = self.run().requests.map_or(u64::MAX, |asked| asked.div_ceil(u64::from(self.split.parts)));
+        recorded.map_or(asked, |recorded| recorded.into_iter().sum())
+    }
+
+    /// Maximum number of events of one replication.
+    pub fn events(&self) -> u64 {
+        self.run().limits.events.div_ceil(u64::from(self.split.parts))
+    }
+
+    /// The number of replications: those asked for, or those that the only one is split into.
+    pub fn replications(&self) -> u32 {
+        self.run().replications * self.split.parts
+    }
+
+    /// Returns true if the scenario asks for its run to be split. Several replications share processors as they are.
+    pub fn is_to_split(&self) -> bool {
+        self.run().split && self.run().replications == 1
     }
 
     /// Returns true if nothing is left out as warm-up: where that is asked for, where components fail, since there is no one steady
@@ -115,7 +135,9 @@ pub fn with_any_streams(
         Ok(graph) if problems.is_empty() => {
             let changes = graph.nodes.iter().any(|node| node.plan.theory().features().changes);
             let follows_time = streams.iter().any(|stream| stream.is_recorded() || stream.curve().is_some());
-            Ok(Plan { graph, streams, faults, objectives, changes, follows_time, spec })
+            let split = Split::NONE;
+            let plan = Plan { graph, streams, faults, objectives, split, changes, follows_time, spec };
+            split::problem(&plan).map_or(Ok(plan), |problem| Err(vec![problem]))
         }
         _ => Err(problems),
     }

@@ -4,7 +4,7 @@ use std::path::{Path as FilePath, PathBuf};
 
 use crate::document::{Problems, Tree};
 use crate::job_files::{self, JobFiles};
-use crate::plan::Plan;
+use crate::plan::{Plan, Split};
 use crate::progress::Progress;
 use crate::run::{self, Options, Replications};
 use crate::spec::{Engine, ScenarioSpec};
@@ -190,8 +190,14 @@ impl Prepared {
         let plan = self.plan.as_mut().expect("it was planned");
         plan.spec.run.replications = replications(plan.spec.run.replications);
         let file = &self.tree.file;
-        self.replications.complete(plan, engine, options, progress);
-        let results = results::of(plan, engine, &self.replications.outcomes(plan), options)
+        if plan.is_to_split() && options.replication.is_none() {
+            self.replications.complete_split(plan, engine, options, progress);
+        } else {
+            self.replications.complete(plan, engine, options, progress);
+        }
+        let results = results::of(plan, engine, &self.replications.outcomes(plan), options);
+        plan.split = Split::NONE;
+        let results = results
             .map_err(|broken| Problems::file(file, broken, "keep the scenario: it reproduces the defect"))?;
         Ok(Found { results, journeys: self.replications.journeys().to_vec() })
     }

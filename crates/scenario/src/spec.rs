@@ -74,6 +74,9 @@ pub struct RunSpec {
     /// Number of independent runs, each with its own random streams.
     #[schemars(range(min = 1, max = 100_000))]
     pub replications: u32,
+    /// Splits one run of `requests` into replications of equal length, which processors share: 32 or 8 of them, if these are long
+    /// beside the warm-up, otherwise none. For questions about a steady state, with `replications: 1`.
+    pub split: bool,
     /// Warm-up: what is discarded at the beginning.
     pub warm_up: WarmUp,
     /// Simulation engine.
@@ -89,6 +92,7 @@ impl Default for RunSpec {
             requests: None,
             time: None,
             replications: 1,
+            split: false,
             warm_up: WarmUp::Auto,
             engine: Engine::Auto,
             limits: Limits::default(),

@@ -201,9 +201,16 @@ def _end(found: Json) -> list[Block]:
 def _origin(found: Json) -> str:
     how = "by recursion" if found["engine"] == "recursion" else f"{found['events']:,} events"
     return (
-        f"seed {found['scenario']['run']['seed']}, {counted(found['replications'], 'replication')}, {how}, "
+        f"seed {found['scenario']['run']['seed']}, {_replications(found)}, {how}, "
         f"{_simulated(found)}; headrace {found['headrace']}"
     )
+
+
+def _replications(found: Json) -> str:
+    """Return the number of replications, and that a single run was split into them (`run.split`)."""
+    asked = found["scenario"]["run"]
+    is_split = asked["split"] and found["replications"] > asked["replications"]
+    return f"{'split into ' if is_split else ''}{counted(found['replications'], 'replication')}"
 
 
 def _simulated(found: Json) -> str:
@@ -212,9 +219,9 @@ def _simulated(found: Json) -> str:
 
 
 def _what_was_run(found: Json) -> str:
-    runs, completed = found["replications"], sum(stream["completed"] for stream in found["streams"])
+    completed = sum(stream["completed"] for stream in found["streams"])
     return (
-        f"{counted(runs, 'replication')}, {counted(completed, 'request')}, {_simulated(found)}, "
+        f"{_replications(found)}, {counted(completed, 'request')}, {_simulated(found)}, "
         f"seed {found['scenario']['run']['seed']}, headrace {found['headrace']}"
     )
 

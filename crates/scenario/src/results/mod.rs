@@ -68,7 +68,7 @@ pub struct Results {
     /// Algorithm used, `events` or `recursion`. Both give the same results for streams; those of components differ by the requests in flight at the ends
     /// of the run, which a recursion does not count.
     pub engine: Engine,
-    /// Number of independent runs.
+    /// Number of independent runs; of a split run, the number that it was split into.
     pub replications: usize,
     /// Simulated time of all replications, without warm-up.
     pub simulated_s: f64,
@@ -131,12 +131,12 @@ pub fn of(plan: &Plan, engine: Engine, outcomes: &[Outcome], options: &Options) 
     if let Some(broken) = outcomes.iter().flat_map(|outcome| outcome.broken.iter()).next() {
         return Err(format!("this is a defect of headrace, please report it with the scenario: {broken}"));
     }
-    let are_all = outcomes.len() == plan.run().replications as usize;
+    let are_all = outcomes.len() == plan.replications() as usize;
     let ends = outcomes.iter().map(|outcome| outcome.end);
     let ended = ends.max().map_or(End::Cancelled, |end| if are_all { end } else { end.max(End::TooLong) });
     let all = outcomes;
     // One that was cut short would count as much as the others in an interval; it is left out unless there is no other.
-    let whole: Vec<Outcome> = outcomes.iter().filter(|outcome| is_complete(outcome.end)).cloned().collect();
+    let whole: Vec<Outcome> = outcomes.iter().filter(|outcome| outcome.end.is_complete()).cloned().collect();
     let outcomes = if whole.is_empty() { outcomes } else { &whole[..] };
     let seconds: f64 = outcomes.iter().map(|outcome| (outcome.ended_at - outcome.warm_up).secs()).sum();
     let streams: Vec<StreamResults> =
@@ -149,7 +149,7 @@ pub fn of(plan: &Plan, engine: Engine, outcomes: &[Outcome], options: &Options) 
         headrace: env!("CARGO_PKG_VERSION"),
         answer: String::new(),
         notes: notes::of(plan, all, &streams, bottleneck.as_ref()),
-        complete: is_complete(ended),
+        complete: ended.is_complete(),
         ended,
         engine,
         replications: outcomes.len(),
@@ -173,10 +173,6 @@ pub fn of(plan: &Plan, engine: Engine, outcomes: &[Outcome], options: &Options) 
     results.notes.extend(rebuilds::notes(&results));
     results.answer = answer::in_words(&results);
     Ok(results)
-}
-
-fn is_complete(end: End) -> bool {
-    matches!(end, End::Done | End::TimeUp)
 }
 
 fn points(plan: &Plan, outcome: &Outcome) -> Vec<PointResults> {

@@ -5,7 +5,7 @@ use headrace_trace::Replay;
 use headrace_units::{Nanos, PerSecond};
 
 use super::components::{FARTHEST_ESTIMATE, falls_behind};
-use super::{Bottleneck, MOST_STREAMS, StreamResults, filling, is_complete};
+use super::{Bottleneck, MOST_STREAMS, StreamResults, filling};
 use crate::faults::Moment;
 use crate::plan::{Plan, StreamPlan};
 use crate::run::{End, Outcome, StreamOutcome};
@@ -30,6 +30,7 @@ pub(super) fn of(
     notes.extend(outcomes.first().into_iter().flat_map(|outcome| not_reached(plan, outcome)));
     notes.extend(steadiness(outcomes));
     notes.extend(beginning(plan));
+    notes.extend(unsplit(plan));
     notes.extend(untrusted(streams));
     notes.extend(of_few(outcomes.len()));
     notes.extend(limits(bottleneck));
@@ -51,7 +52,7 @@ pub(super) fn of(
 
 /// Why replications ended before they were done, and how many were not begun.
 fn endings(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
-    let asked = plan.run().replications as usize;
+    let asked = plan.replications() as usize;
     let early = outcomes.iter().filter_map(|outcome| ending(outcome, plan));
     let missing =
         (outcomes.len() < asked).then(|| format!("{} of {asked} replications were run", outcomes.len()));
@@ -165,6 +166,14 @@ fn beginning(plan: &Plan) -> Option<String> {
          length, not to the steady state"
             .to_owned()
     })
+}
+
+/// Why a run is not split although its scenario asks for that.
+fn unsplit(plan: &Plan) -> Option<String> {
+    let several = (plan.run().split && plan.run().replications > 1)
+        .then(|| "several replications share processors as they are".to_owned());
+    let why = plan.split.refused.clone().or(several)?;
+    Some(format!("the run was not split (`run.split`): {why}"))
 }
 
 /// The streams whose interval cannot be trusted, and why; of many their number.
@@ -405,7 +414,7 @@ fn of_logs(plan: &Plan, replications: usize) -> Vec<String> {
 
 /// Returns the notes on replayed traces.
 fn of_traces(plan: &Plan, outcomes: &[Outcome], streams: &[StreamResults]) -> Vec<String> {
-    let whole = outcomes.iter().all(|outcome| is_complete(outcome.end));
+    let whole = outcomes.iter().all(|outcome| outcome.end.is_complete());
     let mut notes = Vec::new();
     for (stream, plan) in streams.iter().zip(&plan.streams) {
         let Some(trace) = &plan.trace else { continue };

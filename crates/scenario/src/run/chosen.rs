@@ -16,7 +16,7 @@ pub fn was_cancelled(found: &Candidates<Outcome>) -> bool {
 /// is steady. All replications have the same number of shared candidates; a single one leaves no choice, and nothing to be found
 /// steady. The only replication of a plan has a cut of its own.
 pub fn of(plan: &Plan, found: &[&Candidates<Outcome>]) -> Vec<Outcome> {
-    if let (1, [Candidates { alone: Some(alone), .. }]) = (plan.run().replications, found) {
+    if let (1, [Candidates { alone: Some(alone), .. }]) = (plan.replications(), found) {
         return vec![alone.clone()];
     }
     let cuts = found.first().map_or(0, |first| first.shared.len());

@@ -40,14 +40,16 @@ impl<T> Candidates<T> {
     }
 }
 
-/// Returns the cuts that may be made in a run. A single run keeps those that replications share too: others may follow.
-pub fn candidates(plan: &Plan, options: &Options, record: &Record) -> Candidates<Cut> {
+/// Returns the cuts that may be made in the `number`-th replication. A single run, and the pilot of one that is split, keep those that
+/// replications share too: others may follow.
+pub fn candidates(plan: &Plan, options: &Options, number: u64, record: &Record) -> Candidates<Cut> {
     let shares = match (plan.run().replications, options.replication) {
         _ if plan.is_whole() => return Candidates { alone: None, shared: vec![Cut::NOTHING] },
         (1, Some(_)) => &CUTS[..1],
         _ => &CUTS[..],
     };
-    let is_alone = plan.run().replications == 1 && options.replication.is_none();
+    let is_alone =
+        plan.run().replications == 1 && options.replication.is_none() && number == plan.split.pilot();
     let segments = record.marks.count() as f64;
     let shared = shares.iter().map(|share| Cut { first: (segments * share) as usize, ..Cut::NOTHING });
     Candidates { alone: is_alone.then(|| by_mser(record)), shared: shared.collect() }

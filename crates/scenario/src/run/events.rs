@@ -25,7 +25,7 @@ type Recorded = (Request<FileOp>, Option<Nanos>);
 /// Runs a replication event by event.
 pub fn run<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, mut watch: Watch) -> (End, Nanos) {
     start_all(of, hosts);
-    let (sim, asked, most) = (of.shared.sim, of.plan.run().time, of.plan.run().limits.events);
+    let (sim, asked, most) = (of.shared.sim, of.plan.run().time, of.plan.events());
     let until = asked.unwrap_or(END_OF_TIME);
     let end = loop {
         let pause = sim.run(until, watch.stride().min(most - sim.events()));

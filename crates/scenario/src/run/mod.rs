@@ -10,6 +10,7 @@ mod outcome;
 mod points;
 mod recursion;
 mod replication;
+mod split;
 mod steps;
 mod still;
 mod training;
@@ -56,6 +57,8 @@ pub fn engine(plan: &Plan) -> Result<Engine, String> {
 pub struct Replications {
     /// By their numbers; `None` for one that was not run, or cancelled.
     found: Vec<Option<Candidates<Outcome>>>,
+    /// Number of requests of each.
+    each: u64,
     /// The journeys of the first requests of the first.
     journeys: Vec<Journey>,
 }
@@ -63,14 +66,13 @@ pub struct Replications {
 impl Replications {
     /// Runs those replications of `plan` that are missing. What they find does not depend on the number of threads.
     pub fn complete(&mut self, plan: &Plan, engine: Engine, options: &Options, progress: &Progress) {
-        let missing = self.missing(plan.run().replications as usize);
-        let done = self.found.len().saturating_sub(missing.len()) as u64;
-        let each = plan.requests();
-        // 1 until it can be estimated.
-        let wanted = each.checked_mul(u64::from(plan.run().replications)).unwrap_or(1);
-        progress.wanted.store(wanted, Ordering::Relaxed);
-        progress.answered.store(each.checked_mul(done).unwrap_or(0), Ordering::Relaxed);
-        let deadline = Deadline::new(plan, progress);
+        self.up_to(plan.replications(), plan, engine, options, &Deadline::new(plan, progress));
+    }
+
+    /// Runs those of the first `wanted` replications of `plan` that are missing.
+    fn up_to(&mut self, wanted: u32, plan: &Plan, engine: Engine, options: &Options, deadline: &Deadline) {
+        let missing = self.missing(wanted as usize, plan.requests());
+        deadline.expect(plan, (self.found.len() - missing.len()) as u64);
         let (next, into) = (AtomicUsize::new(0), Mutex::new(self));
         std::thread::scope(|scope| {
             for _ in 0..options.threads.min(missing.len()).max(1) {
@@ -78,10 +80,10 @@ impl Replications {
                     while let Some(&number) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
                         // The first says how far it came, unless nobody wants to know.
                         let is_over = number > 0 && deadline.end().is_some();
-                        if is_over || progress.is_cancelled() {
+                        if is_over || deadline.end() == Some(End::Cancelled) {
                             return;
                         }
-                        let one = one::run(plan, engine, number as u64, options, &deadline);
+                        let one = one::run(plan, engine, number as u64, options, deadline);
                         into.lock().expect("no replication panicked").keep(number, one);
                     }
                 });
@@ -89,8 +91,12 @@ impl Replications {
         });
     }
 
-    /// Returns the numbers of the replications that were not run of `wanted` in all, and makes room for them.
-    fn missing(&mut self, wanted: usize) -> Vec<usize> {
+    /// Returns the numbers of the replications that were not run of `wanted` in all, and makes room for them. Those of another number of
+    /// requests than `each` are forgotten.
+    fn missing(&mut self, wanted: usize, each: u64) -> Vec<usize> {
+        if self.each != each {
+            (self.found, self.each) = (Vec::new(), each);
+        }
         self.found.iter_mut().for_each(|one| drop(one.take_if(|found| chosen::was_cancelled(found))));
         self.found.resize_with(wanted.max(self.found.len()), || None);
         (0..self.found.len()).filter(|&number| self.found[number].is_none()).collect()

@@ -65,7 +65,7 @@ pub fn run(
     record.borrow_mut().finish();
     let phases = outcome::phases(&mut record.borrow_mut(), arena, now);
     let record = record.borrow();
-    let cuts = cut::candidates(plan, options, &record);
+    let cuts = cut::candidates(plan, options, number, &record);
     let outcomes = outcome::at_each(&cuts, &record, &replication, now, end, &phases);
     (outcomes, shared.timeline.journeys())
 }

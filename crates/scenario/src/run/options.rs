@@ -56,3 +56,10 @@ pub enum End {
     /// Someone cancelled it.
     Cancelled,
 }
+
+impl End {
+    /// Returns true if the run did what was asked.
+    pub fn is_complete(self) -> bool {
+        matches!(self, Self::Done | Self::TimeUp)
+    }
+}

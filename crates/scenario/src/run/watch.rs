@@ -32,6 +32,15 @@ impl<'p> Deadline<'p> {
         Self { progress, began: std::time::Instant::now(), longest }
     }
 
+    /// Tells the watcher how many requests all replications of `plan` have, and that `done` replications were run before.
+    pub fn expect(&self, plan: &Plan, done: u64) {
+        let each = plan.requests();
+        // 1 until it can be estimated.
+        let wanted = each.checked_mul(u64::from(plan.replications())).unwrap_or(1);
+        self.progress.wanted.store(wanted, Ordering::Relaxed);
+        self.progress.answered.store(each.checked_mul(done).unwrap_or(0), Ordering::Relaxed);
+    }
+
     /// Why the run must end now, if it must.
     pub fn end(&self) -> Option<End> {
         match self.progress.is_cancelled() {
@@ -94,7 +103,7 @@ impl<'p> Watch<'p> {
         }
         progress.answered.fetch_add(answered - self.told, Ordering::Relaxed);
         self.told = answered;
-        self.estimate(answered, replication.shared.sim.now(), replication.plan.run().replications);
+        self.estimate(answered, replication.shared.sim.now(), replication.plan.replications());
         self.deadline.end()
     }
 }

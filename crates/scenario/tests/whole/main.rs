@@ -31,6 +31,7 @@ mod sessions;
 mod shares;
 mod slow;
 mod solve;
+mod split;
 mod ssd;
 mod steps;
 mod streams;

@@ -45,7 +45,12 @@ pub trait Theory {
     /// Returns its features: by default the cautious ones, or those of a component that only [passes on](Self::passes_on).
     fn features(&self) -> Features {
         let passes_on = self.passes_on().is_some();
-        Features { stands_before: passes_on.then_some(0), flushes_at_once: passes_on, ..Features::default() }
+        Features {
+            stands_before: passes_on.then_some(0),
+            flushes_at_once: passes_on,
+            fills: passes_on.then_some(0),
+            ..Features::default()
+        }
     }
 
     /// Returns the delay after which each request goes on, as it is, to the one component that this one uses; `None` if it does

@@ -115,6 +115,7 @@ impl Theory for StationSpec {
             flushes_at_once: true,
             can_be_slow: true,
             is_drive: true,
+            fills: Some(0),
             ..Features::default()
         }
     }

@@ -30,6 +30,9 @@ pub struct Features {
     pub is_drive: bool,
     /// True if it can change during a run without a fault: a disk that failed before is rebuilt, or a slow one evicted.
     pub changes: bool,
+    /// Bytes of data that build up in it during a run, such as the size of a cache; 0 if it keeps none, `None` if they depend on more than
+    /// its size: files, used flash, credits.
+    pub fills: Option<u64>,
     /// Maximum number of ports, where each array on it takes one for itself and one for each of its disks.
     pub most_ports: Option<usize>,
     /// Bytes read and written as a whole; `None` if any byte can be.
@@ -55,6 +58,7 @@ impl Default for Features {
             gathers: false,
             is_drive: false,
             changes: false,
+            fills: None,
             most_ports: None,
             sector: None,
             can_be_slow: false,

@@ -129,7 +129,7 @@ impl LinkPlan {
 
 impl Theory for LinkPlan {
     fn features(&self) -> Features {
-        Features { can_be_slow: self.duplex == Duplex::Half, ..Features::default() }
+        Features { can_be_slow: self.duplex == Duplex::Half, fills: Some(0), ..Features::default() }
     }
 
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {

@@ -86,7 +86,13 @@ impl Plan for PortPlan {
 
 impl Theory for PortPlan {
     fn features(&self) -> Features {
-        Features { addressed: false, flushes_at_once: true, can_be_slow: true, ..Features::default() }
+        Features {
+            addressed: false,
+            flushes_at_once: true,
+            can_be_slow: true,
+            fills: Some(0),
+            ..Features::default()
+        }
     }
 
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {

@@ -192,6 +192,7 @@ impl Theory for ArrayPlan {
             addressed: self.by_address(),
             spreads: true,
             changes: self.rebuilds_at_once() || self.scrub.is_some() || self.evict_slow.is_some(),
+            fills: Some(self.cache.as_ref().map_or(0, |cache| cache.size)),
             ..Features::default()
         }
     }

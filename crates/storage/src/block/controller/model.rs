@@ -59,7 +59,8 @@ impl Theory for ControllerSpec {
     }
 
     fn features(&self) -> Features {
-        Features { addressed: false, ..Features::default() }
+        // Its arrays hold what is in its cache.
+        Features { addressed: false, fills: Some(0), ..Features::default() }
     }
 
     /// Returns the demand of a host's request, without its accesses to disks.

@@ -6,7 +6,7 @@ use headrace_work::Op;
 
 use super::layout::SECTOR;
 use super::sampled::{SAMPLES, sampled};
-use super::{DiskPlan, LONGEST_ACCESS, Positioning};
+use super::{CacheSpec, DiskPlan, LONGEST_ACCESS, Positioning, Writes};
 use crate::core::component::Theory;
 use crate::core::graph::View;
 use crate::core::theory::{Demand, Features, Load, Model, ServiceKind};
@@ -18,6 +18,13 @@ impl DiskPlan {
     /// Returns true if requests can be answered without the platter.
     fn caches(&self) -> bool {
         self.spec.positioning == Positioning::Mechanical && self.numbers.cache.is_some()
+    }
+
+    /// Returns the bytes of writes that can be answered before they are on the platter.
+    fn room_for_writes(&self) -> u64 {
+        let writes_back = |cache: &&CacheSpec| cache.writes == Writes::Back;
+        let cache = self.numbers.cache.as_ref().filter(|_| self.caches()).filter(writes_back);
+        cache.map_or(0, |cache| cache.write_room.unwrap_or(cache.segment_size).0)
     }
 
     /// Returns the distribution of the service time of a load's requests, in ms.
@@ -69,6 +76,7 @@ impl Theory for DiskPlan {
             can_be_slow,
             gathers: true,
             is_drive: true,
+            fills: Some(self.room_for_writes()),
             ..Features::default()
         }
     }

@@ -130,7 +130,7 @@ impl PoolPlan {
 
 impl Theory for PoolPlan {
     fn features(&self) -> Features {
-        Features { spreads: true, ..Features::default() }
+        Features { spreads: true, fills: Some(0), ..Features::default() }
     }
 
     fn redundancy(&self, _: View) -> Result<Option<Redundancy>, String> {

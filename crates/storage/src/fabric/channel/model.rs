@@ -27,7 +27,7 @@ fn piece(array: View) -> u64 {
 
 impl<C: Channel> Theory for C {
     fn features(&self) -> Features {
-        Features { most_ports: self.room_for(), ..Features::default() }
+        Features { most_ports: self.room_for(), fills: Some(0), ..Features::default() }
     }
 
     /// Returns the demand of one access to a disk: each of its turns is waited for.

@@ -97,7 +97,13 @@ impl RoutePlan {
 
 impl Theory for RoutePlan {
     fn features(&self) -> Features {
-        Features { stands_before: Some(TARGET), flushes_at_once: true, is_limit: true, ..Features::default() }
+        Features {
+            stands_before: Some(TARGET),
+            flushes_at_once: true,
+            is_limit: true,
+            fills: Some(0),
+            ..Features::default()
+        }
     }
 
     fn model(&self, view: View, load: &Load) -> Result<Model, String> {

@@ -15,8 +15,7 @@ use crate::core::component::{Component, Plan, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::View;
 use crate::core::meter::Meter;
-use crate::core::theory::Phase;
-use crate::core::theory::{self, Demand, Load};
+use crate::core::theory::{self, Demand, Features, Load, Phase};
 use crate::core::work::{Serve, Work};
 use crate::fabric::path_transfer::PathTransfer;
 
@@ -60,6 +59,10 @@ impl ServerPlan {
 }
 
 impl Theory for ServerPlan {
+    fn features(&self) -> Features {
+        Features { fills: Some(0), ..Features::default() }
+    }
+
     fn carries(
         &self,
         view: View,

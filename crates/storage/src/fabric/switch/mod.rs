@@ -13,8 +13,7 @@ use headrace_work::{Block, Breakdown, Op, Request};
 use crate::core::component::{Component, Plan, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::View;
-use crate::core::theory::Phase;
-use crate::core::theory::{Demand, Load, ServiceKind};
+use crate::core::theory::{Demand, Features, Load, Phase, ServiceKind};
 use crate::core::work::{Serve, Work};
 use crate::fabric::path_transfer::PathTransfer;
 use crate::fabric::port::PortPlan;
@@ -67,6 +66,10 @@ impl SwitchPlan {
 }
 
 impl Theory for SwitchPlan {
+    fn features(&self) -> Features {
+        Features { fills: Some(0), ..Features::default() }
+    }
+
     fn carries(
         &self,
         view: View,
