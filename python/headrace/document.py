@@ -2532,6 +2532,8 @@ class RunSpec(TypedDict):
     """Simulated time after which the run ends, or `requests` if they are given and come first."""
     replications: NotRequired[int]
     """Number of independent runs, each with its own random streams."""
+    split: NotRequired[bool]
+    """Splits one run of `requests` into replications of equal length, which processors share: 32 or 8 of them, if these are long beside the warm-up, otherwise none. For questions about a steady state, with `replications: 1`."""
     warm_up: NotRequired[WarmUp]
     """Warm-up: what is discarded at the beginning."""
     engine: NotRequired[Engine]
