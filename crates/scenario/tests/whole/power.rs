@@ -27,8 +27,6 @@ const VOLATILE: [&str; 16] = [
     "{t: {type: array, level: raid5, of: client, disks: 3, stripe_unit: 16 KiB, cache: {size: 2 MiB, writes: back, volatile: true}}}",
     "{c: {type: ssd, device: micron-7450-pro-1920gb}, d: {type: disk, device: maxtor-7y250p0, positioning: mechanical},
       t: {type: device_cache, to: d, on: c}}",
-    "{c: {type: ssd, device: micron-7450-pro-1920gb}, d: {type: disk, device: maxtor-7y250p0, positioning: mechanical},
-      t: {type: copy, from: c, to: d, bytes: 100 GB}}",
     "{d: {type: disk, device: maxtor-7y250p0, positioning: mechanical}, t: {type: file_system, of: d, memory: 8 MB, call: 10 us}}",
     "{d: {type: disk, device: maxtor-7y250p0, positioning: mechanical}, t: {type: limiter, to: d, operations: {rate: 200 /s}}}",
     "{d: {type: disk, device: maxtor-7y250p0, positioning: mechanical}, s: {type: shares, to: d, depth: 4}, t: {type: share, of: s}}",
@@ -40,6 +38,8 @@ const VOLATILE: [&str; 16] = [
       t: {type: array, level: raid0, of: [a, b], stripe_unit: 16 KiB}}",
     "{t: {type: disk, device: quantum-atlas-10k, positioning: mechanical, queue_depth: 16}}",
     "{t: {type: disk, device: exos-x18, positioning: mechanical, queue_depth: 32}}",
+    "{c: {type: ssd, device: micron-7450-pro-1920gb}, d: {type: disk, device: maxtor-7y250p0, positioning: mechanical},
+      t: {type: copy, from: c, to: d, bytes: 100 GB}}",
 ];
 
 /// Systems whose component `t` loses nothing that it answered.
