@@ -733,6 +733,32 @@ def test_what_a_cache_still_holds_counts_where_nothing_has_time_for_it(tmp_path:
     assert [swept.filling(point) for point in swept.experiment.points] == [None, "volume"]
 
 
+CLOSED = """
+parts:
+  drive:
+    type: ssd
+    overwritten: 1
+    device:
+      like: micron-7450-pro-1920gb
+      capacity: 600 MB
+      flash: {block_pages: 8, erase: 38 us, over_provisioning: 7 %}
+      buffer: {size: 16 MiB}
+system: {drives: {type: array, level: raid0, of: drive, disks: 1, stripe_unit: 64 KiB}}
+workload: {users: {to: drives, arrivals: {closed: {depth: 256}}, op: write}}
+run: {requests: 60000}
+"""
+
+
+def test_clients_that_wait_keep_a_drive_busy_all_the_time(tmp_path: Path) -> None:
+    """Their rate is what it writes: its buffer, full from the first request that counts on, hides nothing."""
+    scenario = load(written(tmp_path / "closed.yaml", CLOSED))
+    swept = sweep(scenario, {"workload.users.arrivals.closed.depth": ["256"]}, replications=2)
+    [point] = swept.experiment.points
+    assert swept.mean(point, "drives/drive.undestaged") == (0, 0)
+    assert swept.mean(point, "drives/drive.utilisation") == (1, 0)
+    assert swept.filling(point) is None
+
+
 def test_decisions_on_runs_that_only_fill_a_cache_say_so(tmp_path: Path) -> None:
     scenario = load(written(tmp_path / "filling.yaml", FILLING))
     swept = sweep(scenario, {"workload.users.arrivals.poisson": ["20 /s", "40 /s"]}, replications=2)

@@ -171,16 +171,21 @@ class Table(InNotebook):
     def filling(self, point: Point) -> str | None:
         """Return the component whose cache was still filling at a point: longer runs may be slower there.
 
-        It fills if much of what was written is there at the end, or if writing that out would leave the busiest
-        component no time to idle.
+        It fills if much of what was written is there at the end, or if requests come however busy the system is and
+        writing that out would leave its busiest component no time to idle.
         """
         shares = self._means(point, ".undestaged")
         worst = max(shares, key=shares.__getitem__, default="")
         if not worst:
             return None
         busiest = max(self._means(point, ".utilisation").values(), default=0.0)
-        hides = busiest >= 1 - shares[worst]
+        hides = busiest >= 1 - shares[worst] and self._is_open(point)
         return worst.removesuffix(".undestaged") if hides or is_filling(shares[worst]) else None
+
+    def _is_open(self, point: Point) -> bool:
+        """Return true if requests of a stream come at a rate at a point, whether or not others are answered."""
+        streams = self.experiment.scenario.with_(dict(point.values)).filled()["workload"].values()
+        return any({"closed", "steps"}.isdisjoint(stream["arrivals"]) for stream in streams)
 
     def _means(self, point: Point, kind: str) -> dict[str, float]:
         """Return the means of all metrics of a kind at a point, by their names."""
