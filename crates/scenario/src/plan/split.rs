@@ -51,7 +51,7 @@ fn reason(plan: &Plan) -> Option<String> {
         return Some("`warm_up: none` keeps its beginning".to_owned());
     }
     if plan.has_phases() {
-        return Some("components fail, are rebuilt or are evicted meanwhile".to_owned());
+        return Some("components fail, or do work that ends, such as a rebuild".to_owned());
     }
     let components = plan.graph.nodes.len();
     if components > MOST_COMPONENTS {

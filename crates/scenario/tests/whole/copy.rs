@@ -18,10 +18,13 @@ workload:
     )
 }
 
-fn run(copy: &str, stream: &str, rest: &str) -> Results {
-    let found =
-        simulate(&document(copy, stream, rest), "copy.yaml", &[], &Options::default(), &Progress::default());
+fn results(text: &str) -> Results {
+    let found = simulate(text, "copy.yaml", &[], &Options::default(), &Progress::default());
     found.unwrap_or_else(|problems| panic!("{}", problems.rendered())).results
+}
+
+fn run(copy: &str, stream: &str, rest: &str) -> Results {
+    results(&document(copy, stream, rest))
 }
 
 fn meter(results: &Results, name: &str) -> f64 {
@@ -110,6 +113,21 @@ fn it_goes_on_when_its_source_returns() {
     assert!((2.0..2.1).contains(&ends.from_s), "{}", ends.from_s);
     assert!(found.streams[0].failed > 500 && found.streams[0].failed < 1600, "{}", found.streams[0].failed);
     is_near(meter(&found, "copied_bytes"), f64::from(16 << 20));
+}
+
+/// A chunk that is refused is tried again; a copy whose source is gone for good asks for each chunk twice at most.
+#[test]
+fn what_fails_is_tried_again() {
+    let few =
+        "system:\n  few: {type: limiter, to: old, operations: {rate: 100 /s, burst: 1}, excess: refuse}";
+    let refusing = document("in_flight: 4", "size: 4 KiB, arrivals: {poisson: 10 /s}", "run: {time: 1 min}")
+        .replace("system:", few)
+        .replace("{type: copy, from: old", "{type: copy, from: few");
+    is_near(meter(&results(&refusing.replace("to: volume", "to: new")), "copy_progress"), 1.0);
+    let gone = "run: {time: 1 h}\nfaults: [{component: old, fails: 40 ms}]\n";
+    let found = run("", "size: 4 KiB, arrivals: {poisson: 1 /s}", gone);
+    assert!(meter(&found, "copy_progress") < 1.0);
+    assert!(meter(&found, "copy_s") < 60.0, "{}", meter(&found, "copy_s"));
 }
 
 #[test]

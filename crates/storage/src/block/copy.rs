@@ -57,6 +57,9 @@ pub struct CopySpec {
     pub in_flight: u32,
 }
 
+/// After this time a worker whose chunk could not be copied takes another, as a client does whose request fails: a rule of ours.
+const AFTER_FAILURE: Nanos = Nanos(1_000_000_000);
+
 /// Maximum number of blocks by which locks on chunks are looked up, an estimate: few of them are in use at a time, and a write of any size
 /// touches at most this many.
 const MOST_LOCK_BLOCKS: u64 = 1024;
@@ -168,6 +171,8 @@ pub struct Copy<'m> {
     taken: RefCell<Ranges>,
     /// The chunk to go on with.
     next: Cell<u64>,
+    /// True if a chunk was copied since `next` was last the first one.
+    progressed: Cell<bool>,
     /// Held by who copies or writes chunks that are not copied.
     locks: Locks<'m>,
     /// Requests of hosts in flight.
@@ -201,6 +206,7 @@ impl Plan for CopyPlan {
             copied: RefCell::default(),
             taken: RefCell::default(),
             next: Cell::default(),
+            progressed: Cell::default(),
             locks: Locks::new(sim, self.chunks().div_ceil(MOST_LOCK_BLOCKS)),
             hosts: Cell::default(),
             bytes: Cell::default(),
@@ -238,25 +244,35 @@ impl<'m> Copy<'m> {
             self.work.give_way(bytes, &self.hosts).await;
             self.copy_in_background(chunk).await;
             self.taken.borrow_mut().remove(chunk, chunk + 1);
+            if !self.copied.borrow().contains(chunk) {
+                self.sim.delay(AFTER_FAILURE).await;
+            }
         }
         if self.work.leave() && self.work.end() && self.is_done() {
             self.context.shared.note(self.context.id, Event::Ends("copy"));
         }
     }
 
-    /// Takes the next chunk that is neither copied nor taken; `None` if there is none after the last one taken.
+    /// Takes the next chunk that is neither copied nor taken; after the last, once more from the first where any was copied since.
     fn take_chunk(&self) -> Option<u64> {
-        let (copied, mut taken) = (self.copied.borrow(), self.taken.borrow_mut());
-        let mut chunk = copied.next_gap(self.next.get());
+        if self.context.shared.is_interrupted() {
+            return None;
+        }
+        let chunk = self.next_chunk(self.next.get());
+        let chunk = chunk.or_else(|| self.next_chunk(0).filter(|_| self.progressed.replace(false)))?;
+        self.next.set(chunk + 1);
+        self.taken.borrow_mut().insert(chunk, chunk + 1);
+        Some(chunk)
+    }
+
+    /// Returns the first chunk at `from` or after it that is neither copied nor taken.
+    fn next_chunk(&self, from: u64) -> Option<u64> {
+        let (copied, taken) = (self.copied.borrow(), self.taken.borrow());
+        let mut chunk = copied.next_gap(from);
         while taken.contains(chunk) {
             chunk = copied.next_gap(taken.next_gap(chunk));
         }
-        if chunk >= self.plan.chunks() || self.context.shared.is_interrupted() {
-            return None;
-        }
-        self.next.set(chunk + 1);
-        taken.insert(chunk, chunk + 1);
-        Some(chunk)
+        (chunk < self.plan.chunks()).then_some(chunk)
     }
 
     async fn copy_in_background(&'m self, chunk: u64) {
@@ -283,6 +299,7 @@ impl<'m> Copy<'m> {
         }
         if !breakdown.has_failed() {
             add(&self.bytes, block(Op::Read).bytes);
+            self.progressed.set(true);
             self.copied.borrow_mut().insert(chunk, chunk + 1);
         }
     }

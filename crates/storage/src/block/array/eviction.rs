@@ -27,8 +27,8 @@ pub struct EvictSlowSpec {
     /// median of their mean times. An estimate: Hao et al. (FAST 2016) call a drive slow from 2 on.
     #[schemars(range(min = 1.01, max = 10_000.0))]
     pub factor: f64,
-    /// How long a member must be slow, in each window that says something about it, to be evicted. The default is the time over which OpenZFS counts slow accesses
-    /// before it degrades a device (`slow_io_t`).
+    /// How long a member must be slow, in each window that says something about it, to be evicted. The default is the time over which
+    /// OpenZFS counts slow accesses before it degrades a device (`slow_io_t`).
     pub r#for: Nanos,
     /// Time over which the times of accesses are averaged. Default: a tenth of `for`, an estimate.
     #[serde(skip_serializing_if = "Option::is_none")]
