@@ -165,7 +165,7 @@ fn asked(spec: JobFileSpec, scenario: &ScenarioSpec, folder: &FilePath) -> Resul
     // Those of all copies of a group have one name.
     let mut views: IndexMap<String, View> = IndexMap::new();
     for view in graph.ids().filter(|id| graph.nodes[id.index()].within.is_none()).map(|id| graph.view(id)) {
-        views.entry(view.group().to_owned()).or_insert(view);
+        views.entry(view.group_name().to_owned()).or_insert(view);
     }
     let components = views.iter().map(|(name, view)| (name.clone(), view.kind())).collect();
     let targets = views.iter().filter(|(_, view)| is_target(**view)).map(|(name, _)| name.clone()).collect();

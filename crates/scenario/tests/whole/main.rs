@@ -15,6 +15,7 @@ mod extended;
 mod faults;
 mod file_system;
 mod flush;
+mod groups;
 mod laws;
 mod limits;
 mod loops;

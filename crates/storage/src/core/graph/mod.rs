@@ -26,8 +26,8 @@ pub struct Node {
     /// Its name in results: what stands in `system` by its name there, a part under the path of what it belongs to
     /// (`tds/spindle[2]`).
     pub path: String,
-    /// Name of the component that it leads to, if nobody wrote it, as that of a route: messages have this name.
-    pub leads_to: Option<String>,
+    /// The component that it leads to and the group of that, if nobody wrote it, as of a route: messages have these names.
+    pub leads_to: Option<(String, String)>,
     /// Position in the document: `system.tds`, `parts.spindle`, `system.tds.of`.
     pub field: Vec<String>,
     /// Group of identical components, by its index in [`Graph::groups`].
@@ -128,12 +128,12 @@ impl<'g> View<'g> {
 
     /// Returns its name in messages: its path, or that of the component that it leads to if nobody wrote it.
     pub fn name(self) -> &'g str {
-        self.node().leads_to.as_deref().unwrap_or(&self.node().path)
+        self.node().leads_to.as_ref().map_or(&self.node().path, |(path, _)| path)
     }
 
-    /// Returns the name of its group.
-    pub fn group(self) -> &'g str {
-        self.graph.group(self.id)
+    /// Returns the name of its group in messages.
+    pub fn group_name(self) -> &'g str {
+        self.node().leads_to.as_ref().map_or_else(|| self.graph.group(self.id), |(_, group)| group)
     }
 
     /// Returns the addressable bytes.

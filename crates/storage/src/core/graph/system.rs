@@ -348,13 +348,13 @@ fn without_numbers(path: &str) -> String {
 mod tests {
     use super::*;
 
-    const PARTS: &str = r#"{"nvme": {"type": "station"}}"#;
+    const PARTS: &str = r#"{"nvme": {"type": "station", "service": "1 ms"}}"#;
     const RACKS: &str = r#"{
-        "core": {"type": "station"},
+        "core": {"type": "station", "service": "1 ms"},
         "rack": {"type": "group", "copies": 2, "of": {
-            "leaf": {"type": "station"},
+            "leaf": {"type": "station", "service": "1 ms"},
             "node": {"type": "group", "copies": 3, "of": {
-                "cpu": {"type": "station"},
+                "cpu": {"type": "station", "service": "1 ms"},
                 "drive": {"type": "group", "copies": 2, "of": "nvme"}
             }}
         }}
@@ -409,7 +409,7 @@ mod tests {
         let drives = r#"{"drive": {"type": "group", "copies": 9000, "of": "nvme"}}"#;
         let many = "system.node.of.drive.copies: the system would have more than 100000 components";
         assert_eq!(refused(&group(drives)), [many]);
-        let deep = (0..5).fold(r#"{"a": {"type": "station"}}"#.to_owned(), |inner, _| {
+        let deep = (0..5).fold(r#"{"a": {"type": "station", "service": "1 ms"}}"#.to_owned(), |inner, _| {
             format!(r#"{{"g": {{"type": "group", "copies": 1, "of": {inner}}}}}"#)
         });
         assert!(refused(&deep)[0].ends_with("groups are nested more than 4 deep"));

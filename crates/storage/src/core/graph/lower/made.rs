@@ -36,7 +36,7 @@ impl Lowering<'_> {
             field,
             group: format!("{from_group}→{to_group}"),
             path,
-            leads_to: Some(to.to_owned()),
+            leads_to: Some((to.to_owned(), to_group)),
             root: self.system.len(),
             ..LoweringSite::default()
         };
