@@ -176,7 +176,8 @@ fn copies(graph: &Graph) -> BTreeSet<String> {
 /// Returns the components of the copy of a group that is called `name`, those of groups within included; none if there is no such copy.
 pub fn of_copy<'g>(graph: &'g Graph, name: &str) -> impl Iterator<Item = NodeId> + use<'g> {
     let scope = format!("{name}/");
-    let entries = graph.ids().zip(&graph.nodes).filter(|(_, node)| node.within.is_none() && node.leads_to.is_none());
+    let entries =
+        graph.ids().zip(&graph.nodes).filter(|(_, node)| node.within.is_none() && node.leads_to.is_none());
     entries.filter(move |(_, node)| node.path.starts_with(&scope)).map(|(id, _)| id)
 }
 

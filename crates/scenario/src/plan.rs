@@ -11,7 +11,9 @@ use std::path::{Path as FilePath, PathBuf};
 
 use headrace_kernel::RngStream;
 use headrace_storage::graph::{GroupMembers, GroupSpec};
-use headrace_storage::{DeviceCatalogue, DeviceLookup, Graph, LoweringError, System, SystemSpec, WantedWay, lower};
+use headrace_storage::{
+    DeviceCatalogue, DeviceLookup, Graph, LoweringError, System, SystemSpec, WantedWay, lower,
+};
 use headrace_units::Nanos;
 use headrace_work::{EmpiricalSpec, Invalid, NodeId};
 use indexmap::IndexMap;

@@ -98,7 +98,9 @@ impl<'p> Targets<'p> {
         match graph.reached(target).into_iter().find(|id| self.reaching[id.index()] > 1) {
             Some(id) => {
                 let (path, name) = (graph.view(id).name(), graph.view(target).name());
-                Err(format!("all load of `{path}` comes with the streams to `{name}`: other streams reach it too"))
+                Err(format!(
+                    "all load of `{path}` comes with the streams to `{name}`: other streams reach it too"
+                ))
             }
             None => Ok(()),
         }

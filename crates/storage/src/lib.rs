@@ -19,7 +19,9 @@ pub use self::core::arena::{Arena, Slots};
 pub use self::core::component::{Component, InOrder, Plan, Spec, Theory};
 pub use self::core::context::{Edge, Flow, NodeContext, SimContext};
 pub use self::core::device::{self, Device, DeviceRef, Sourced};
-pub use self::core::graph::{DeviceCatalogue, DeviceLookup, Graph, LoweringError, Node, System, SystemSpec, View, WantedWay};
+pub use self::core::graph::{
+    DeviceCatalogue, DeviceLookup, Graph, LoweringError, Node, System, SystemSpec, View, WantedWay,
+};
 pub use self::core::health::{Change, Event, Health, HealthEvent};
 pub use self::core::meter::{Activity, Balance, EventBooks, Meter, Portion};
 pub use self::core::ranges::Ranges;

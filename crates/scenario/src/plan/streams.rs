@@ -256,10 +256,12 @@ impl Planner<'_> {
     /// Returns an error in the threads of a stream's clients.
     fn threads_problem(&self, path: &Path, spec: &StreamSpec) -> Option<Problem> {
         let ArrivalSpec::Closed { threads: Some(threads), depth, .. } = spec.arrivals else { return None };
-        let problem = |message: String| Problem::at(path.key("arrivals").key("closed").key("threads"), message);
+        let problem =
+            |message: String| Problem::at(path.key("arrivals").key("closed").key("threads"), message);
         let servers = spec.from.as_deref().map_or(0, |from| self.system.count(from));
         if servers > 1 {
-            let message = format!("threads run on the cores of one server, and the stream comes from {servers}");
+            let message =
+                format!("threads run on the cores of one server, and the stream comes from {servers}");
             return Some(problem(message).help("name one server in `from`, or leave `threads` out"));
         }
         if spec.from.is_none() {

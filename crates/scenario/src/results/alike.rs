@@ -1,7 +1,11 @@
 //! Alike components in messages: what holds for several of a group is said once.
 
+use std::collections::BTreeSet;
+
 use headrace_storage::{Graph, Node};
 use headrace_work::NodeId;
+
+use crate::faults;
 
 /// More components of a group than this are given by their number.
 const MOST_NAMED: usize = 4;
@@ -49,11 +53,13 @@ fn size(graph: &Graph, one: NodeId) -> usize {
     graph.nodes.iter().filter(|node| node.group == of).count()
 }
 
-/// Returns the names of components as a list, of many alike ones their number.
+/// Returns the names of components as a list: of many alike ones their number, and of all components of a copy its name.
 pub(super) fn listed(graph: &Graph, found: &[NodeId]) -> String {
     let node = |id: &NodeId| -> &Node { &graph.nodes[id.index()] };
+    let mut left = found.to_vec();
+    let copies = whole_copies(graph, &mut left);
     let mut groups: Vec<Vec<NodeId>> = Vec::new();
-    for id in found {
+    for id in &left {
         match groups.iter_mut().find(|alike| node(&alike[0]).group == node(id).group) {
             Some(alike) => alike.push(*id),
             None => groups.push(vec![*id]),
@@ -63,7 +69,25 @@ pub(super) fn listed(graph: &Graph, found: &[NodeId]) -> String {
         0..=MOST_NAMED => alike.iter().map(|id| node(id).path.clone()).collect(),
         many => vec![format!("{} ({many} of {})", graph.group(alike[0]), size(graph, alike[0]))],
     });
-    names.collect::<Vec<_>>().join(", ")
+    copies.into_iter().chain(names).collect::<Vec<_>>().join(", ")
+}
+
+/// Takes the components of copies that are all there from a list, and returns the names of the copies, the outermost that are whole.
+fn whole_copies(graph: &Graph, left: &mut Vec<NodeId>) -> Vec<String> {
+    let scope = |id: &NodeId| graph.nodes[id.index()].path.rsplit_once('/').map(|(scope, _)| scope.to_owned());
+    let entries = left.iter().filter(|id| graph.nodes[id.index()].within.is_none());
+    let mut scopes: Vec<String> = entries.filter_map(scope).collect();
+    scopes.sort_by_key(|scope| (scope.len(), scope.clone()));
+    scopes.dedup();
+    let mut whole = Vec::new();
+    for scope in scopes {
+        let members: BTreeSet<NodeId> = faults::of_copy(graph, &scope).collect();
+        if members.iter().all(|member| left.contains(member)) {
+            left.retain(|id| !members.contains(id));
+            whole.push(scope);
+        }
+    }
+    whole
 }
 
 /// Returns the name of a group of components as messages have it, with which of its servers limit it: a route nobody wrote, so the limit is that
@@ -85,9 +109,9 @@ mod tests {
     use headrace_work::{EmpiricalSpec, Invalid};
     use indexmap::IndexMap;
 
-    struct None_;
+    struct NoDevices;
 
-    impl DeviceCatalogue for None_ {
+    impl DeviceCatalogue for NoDevices {
         fn device(&self, _: &'static str, _: &str) -> DeviceLookup {
             DeviceLookup::Unknown(Vec::new())
         }
@@ -98,10 +122,13 @@ mod tests {
     }
 
     fn six() -> Graph {
+        lowered(r#"{"drive": {"type": "group", "copies": 6, "of": "disk"}}"#)
+    }
+
+    fn lowered(system: &str) -> Graph {
         let parts = serde_json::from_str(r#"{"disk": {"type": "station", "service": "1 ms"}}"#).unwrap();
-        let system: IndexMap<String, _> =
-            serde_json::from_str(r#"{"drive": {"type": "group", "copies": 6, "of": "disk"}}"#).unwrap();
-        lower(&parts, &System::of(&parts, &system), &[], &None_).unwrap()
+        let system: IndexMap<String, _> = serde_json::from_str(system).unwrap();
+        lower(&parts, &System::of(&parts, &system), &[], &NoDevices).unwrap()
     }
 
     #[test]
@@ -125,6 +152,15 @@ mod tests {
         let ids = |many: u32| (0..many).map(NodeId).collect::<Vec<_>>();
         assert_eq!(listed(&graph, &ids(2)), "drive[0], drive[1]");
         assert_eq!(listed(&graph, &ids(5)), "drive (5 of 6)");
+    }
+
+    #[test]
+    fn all_components_of_a_copy_are_the_copy() {
+        let of = r#"{"cpu": {"type": "server"}, "drive": {"type": "group", "copies": 2, "of": "disk"}}"#;
+        let graph = lowered(&format!(r#"{{"node": {{"type": "group", "copies": 2, "of": {of}}}}}"#));
+        let ids = |all: &[u32]| all.iter().copied().map(NodeId).collect::<Vec<_>>();
+        assert_eq!(listed(&graph, &ids(&[0, 1, 2])), "node[0]");
+        assert_eq!(listed(&graph, &ids(&[0, 1, 4, 3, 5])), "node[1], node[0]/cpu, node[0]/drive[0]");
     }
 
     #[test]

@@ -42,7 +42,9 @@ pub(super) fn of(
     notes.extend(filling::note(plan, outcomes));
     notes.extend(of_components(plan));
     notes.extend(of_health(plan, outcomes));
-    notes.extend(outcomes.first().into_iter().flat_map(|outcome| alike::remarks(&plan.graph, &outcome.remarks)));
+    notes.extend(
+        outcomes.first().into_iter().flat_map(|outcome| alike::remarks(&plan.graph, &outcome.remarks)),
+    );
     notes.extend(priorities(plan));
     notes.extend(plan.streams.iter().filter_map(within_a_sector));
     notes.extend(unanswered(streams));
@@ -123,7 +125,8 @@ fn stands_still(outcome: &Outcome, plan: &Plan) -> String {
     let reached = plan.graph.reached(stream.target);
     let mut groups = BTreeSet::new();
     // Alike components have the same fields.
-    let first = reached.iter().map(|id| &plan.graph.nodes[id.index()]).filter(|node| groups.insert(node.group));
+    let first =
+        reached.iter().map(|id| &plan.graph.nodes[id.index()]).filter(|node| groups.insert(node.group));
     let fields = first.flat_map(|node| {
         let name = &plan.graph.groups[node.group as usize];
         node.plan.theory().time_fields().iter().map(move |field| format!("`{field}` of `{name}`"))
@@ -224,12 +227,11 @@ fn limits(bottleneck: Option<&Bottleneck>) -> Option<String> {
         )),
         (false, Some(_)) if of.estimate => {
             let other = of.not_proportional.as_ref().filter(|varies| **varies != of.component);
-            let (own, other) = (alike::limit(&of.component, None), other.map(|path| alike::limit(path, None)));
+            let (own, other) =
+                (alike::limit(&of.component, None), other.map(|path| alike::limit(path, None)));
             let why = match (other, &of.uneven) {
                 _ if of.at_least && of.saturates_at < Some(FARTHEST_ESTIMATE) => {
-                    format!(
-                        "{own} mostly writes back, and needs less work per write under more load"
-                    )
+                    format!("{own} mostly writes back, and needs less work per write under more load")
                 }
                 (Some(varies), _) => format!("{varies} may saturate before {own}"),
                 (None, Some(stream)) if of.not_proportional.is_none() => {
@@ -312,7 +314,9 @@ fn of_health(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
     let Some(outcome) = outcomes.first() else { return Vec::new() };
     let in_state = |state: &str| -> Vec<NodeId> {
         let all = plan.graph.ids().zip(&outcome.components);
-        all.filter(|(_, component)| component.state == Some(state)).map(|(id, _)| id).collect()
+        let found = all.filter(|(_, component)| component.state == Some(state)).map(|(id, _)| id);
+        // A route fails with what it leads to.
+        found.filter(|id| plan.graph.nodes[id.index()].leads_to.is_none()).collect()
     };
     let mut notes = Vec::new();
     if plan.has_phases() {

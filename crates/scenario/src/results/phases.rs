@@ -98,7 +98,13 @@ fn events(plan: &Plan, all: &[(NodeId, Event)]) -> Vec<String> {
             let is_own = |(node, event): &(NodeId, Event)| members.contains(node) && is_change(*event, fails);
             let replaced = left.iter().any(|one| is_own(one) && one.1 == Event::Changes(Change::Replaced));
             left.retain(|one| !is_own(one));
-            let change = if fails { Change::Fails } else if replaced { Change::Replaced } else { Change::Returns };
+            let change = if fails {
+                Change::Fails
+            } else if replaced {
+                Change::Replaced
+            } else {
+                Change::Returns
+            };
             said.push(format!("{name} {}", verb(change)));
         }
     }

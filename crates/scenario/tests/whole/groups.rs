@@ -100,7 +100,9 @@ fn a_copy_fails_as_a_whole() {
     assert!(failed(0) == 0.0 && failed(2) < 0.001);
     near(failed(1), 1.0 / 20.0, 0.1);
     let replaced = run(&text.replace("returns: 2 s", "replaced: 2 s"));
-    assert_eq!(replaced.phases[2].after, ["node[3] is replaced"]);
+    let [whole, data] = &replaced.phases[2].after[..] else { panic!("{:?}", replaced.phases[2].after) };
+    assert_eq!(whole, "node[3] is replaced");
+    assert!(data.starts_with("node[3]/volume loses"), "drives are empty: {data}");
 }
 
 #[test]
@@ -111,7 +113,10 @@ fn refusals_say_which_component_to_name() {
     let fault = |fields: &str| refused("workload:", &format!("faults: [{{{fields}}}]\nworkload:"));
     let cases = [
         (refused("to: node/volume", "to: node"), "`node` is a group of copies, not a component"),
-        (refused("to: node/volume", "to: node"), "name a component of it: `node/cpu`, `node/drive`, `node/volume`"),
+        (
+            refused("to: node/volume", "to: node"),
+            "name a component of it: `node/cpu`, `node/drive`, `node/volume`",
+        ),
         (refused("to: node/volume", "to: node/volum"), "did you mean `node/volume`?"),
         (refused("to: node/volume", "to: 'node[20]/volume'"), "there is no component `node[20]/volume`"),
         (refused("from: host", "from: node"), "there is no server `node`"),
@@ -126,7 +131,10 @@ fn refusals_say_which_component_to_name() {
         (fault("component: 'node[20]', fails: 1 s"), "there is no component `node[20]`"),
         (fault("component: 'node[3]', slow: 8"), "`node[3]` is a copy of a group of components"),
         (
-            refused("from: host, to: node/volume, arrivals: {poisson: 10000 /s}", "from: node/cpu, to: node/volume, arrivals: {closed: {depth: 40, threads: 2}}"),
+            refused(
+                "from: host, to: node/volume, arrivals: {poisson: 10000 /s}",
+                "from: node/cpu, to: node/volume, arrivals: {closed: {depth: 40, threads: 2}}",
+            ),
             "threads run on the cores of one server, and the stream comes from 20",
         ),
     ];
@@ -138,10 +146,17 @@ fn refusals_say_which_component_to_name() {
 
 #[test]
 fn messages_name_groups_and_no_routes() {
-    let text = SERVERS.replace("host: {type: server, submit: 1 us}", "host: {type: server, submit: 1 us, adapter: {queue_depth: 1}}");
+    let text = SERVERS.replace(
+        "host: {type: server, submit: 1 us}",
+        "host: {type: server, submit: 1 us, adapter: {queue_depth: 1}}",
+    );
     let results = run(&(text.replace("10000 /s", "60000 /s") + "run: {requests: 20000}\n"));
     assert!(results.answer.contains("host (queue depth to node/volume)"), "{}", results.answer);
-    assert!(results.notes.iter().chain([&results.answer]).all(|note| !note.contains('→')), "{:?}", results.notes);
+    assert!(
+        results.notes.iter().chain([&results.answer]).all(|note| !note.contains('→')),
+        "{:?}",
+        results.notes
+    );
 }
 
 /// Notes of alike drives are one.

@@ -27,19 +27,26 @@ impl DispatcherPlan {
 
 impl Theory for DispatcherPlan {
     fn features(&self) -> Features {
-        Features { addressed: false, spreads: true, discards: true, flushes_at_once: true, ..Features::default() }
+        Features {
+            addressed: false,
+            spreads: true,
+            discards: true,
+            flushes_at_once: true,
+            ..Features::default()
+        }
     }
 
     fn model(&self, view: View, load: &Load) -> Result<Model, String> {
         let (one, part) = Self::one(view)?;
-        Ok(match one.model(load)? {
+        let of_all = |text: String| text.replace(one.name(), view.name());
+        Ok(match one.model(load).map_err(of_all)? {
             Model::Single { distribution, share, formula, mild } => {
                 Model::Single { distribution, share: share * part, formula, mild }
             }
             Model::Forked { distribution, branches, share, work_ms, kind } => {
                 Model::Forked { distribution, branches, share: share * part, work_ms: work_ms * part, kind }
             }
-            Model::Busy { work_ms, fails } => Model::Busy { work_ms: work_ms * part, fails },
+            Model::Busy { work_ms, fails } => Model::Busy { work_ms: work_ms * part, fails: of_all(fails) },
         })
     }
 

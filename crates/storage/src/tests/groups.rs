@@ -8,7 +8,8 @@ use proptest::prelude::*;
 use super::common::{One, drive};
 use crate::{Graph, LoweringError, System, SystemSpec, WantedWay, lower};
 
-const PARTS: &str = r#"{"nvme": {"type": "station", "service": {"exponential": "1 ms"}, "capacity": "1 MB"}}"#;
+const PARTS: &str =
+    r#"{"nvme": {"type": "station", "service": {"exponential": "1 ms"}, "capacity": "1 MB"}}"#;
 
 fn lowered(system: &str, ways: &[(&str, &str)]) -> Result<Graph, Vec<LoweringError>> {
     let parts = serde_json::from_str(PARTS).unwrap();
@@ -58,7 +59,8 @@ fn racks(racks: u32, nodes: u32, drives: u32) -> String {
 
 /// The system of [`racks`], each component written by its whole name.
 fn by_hand(racks: u32, nodes: u32, drives: u32) -> String {
-    let quoted = |names: Vec<String>| names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
+    let quoted =
+        |names: Vec<String>| names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
     let leaves = quoted((0..racks).map(|rack| format!("rack[{rack}]/leaf")).collect());
     let mut all = vec![
         r#""host": {"type": "server"}"#.to_owned(),
@@ -131,7 +133,10 @@ fn a_server_of_a_copy_asks_its_own() {
         let entry = graph.view(graph.entered(Some(from), to).unwrap());
         entry.uses().map(|used| used.path().replace("rack[0]/", "")).collect()
     };
-    assert_eq!(routes("rack/node/cpu", "rack/node/volume"), ["node[0]/cpu→node[0]/volume", "node[1]/cpu→node[1]/volume"]);
+    assert_eq!(
+        routes("rack/node/cpu", "rack/node/volume"),
+        ["node[0]/cpu→node[0]/volume", "node[1]/cpu→node[1]/volume"]
+    );
     let crossed = ["node[0]/cpu→node[1]/volume", "node[1]/cpu→node[1]/volume"];
     assert_eq!(routes("rack/node/cpu", "rack[0]/node[1]/volume"), crossed);
 }
@@ -141,7 +146,8 @@ fn what_a_group_cannot_be_is_said_once_for_all_copies() {
     let refused = |system: &str, ways: &[(&str, &str)]| -> Vec<String> {
         let told = |error: LoweringError| {
             let (field, help) = (error.field.join("."), error.help.unwrap_or_default());
-            let known = error.unknown.map_or_else(String::new, |(_, known)| format!(" ({})", known.join(", ")));
+            let known =
+                error.unknown.map_or_else(String::new, |(_, known)| format!(" ({})", known.join(", ")));
             format!("{field}: {}{known}; {help}", error.message)
         };
         lowered(system, ways).unwrap_err().into_iter().map(told).collect()
@@ -153,14 +159,17 @@ fn what_a_group_cannot_be_is_said_once_for_all_copies() {
                 "cpu": {{"type": "server"}}, "drive": {{"type": "group", "copies": 2, "of": "nvme"}}, "volume": {volume}}}}}}}"#
         )
     };
-    let limiter = |to: &str| node(&format!(r#"{{"type": "limiter", "to": "{to}", "operations": {{"rate": "9 /s"}}}}"#));
+    let limiter =
+        |to: &str| node(&format!(r#"{{"type": "limiter", "to": "{to}", "operations": {{"rate": "9 /s"}}}}"#));
     assert_eq!(
         refused(&limiter("disk"), &[]),
         ["system.node.of.volume.to: there is no component `disk` in `system` (lan, cpu, drive, volume); "]
     );
     assert_eq!(
         refused(&limiter("drive"), &[]),
-        ["system.node.of.volume.to: `drive` is 2 components; one belongs here; name one of them, such as `node[0]/drive[0]`"]
+        [
+            "system.node.of.volume.to: `drive` is 2 components; one belongs here; name one of them, such as `node[0]/drive[0]`"
+        ]
     );
     assert_eq!(
         refused(&limiter("cpu"), &[])[0].split("; ").next(),
@@ -171,7 +180,10 @@ fn what_a_group_cannot_be_is_said_once_for_all_copies() {
         ["system.node.of.volume.to: circular reference: node[0]/volume → node[0]/volume; \
           a component cannot use itself, directly or through others"]
     );
-    let whole = limiter("drive[1]").replace(r#""lan": {"#, r#""other": {"type": "limiter", "to": "node", "operations": {"rate": "9 /s"}}, "lan": {"#);
+    let whole = limiter("drive[1]").replace(
+        r#""lan": {"#,
+        r#""other": {"type": "limiter", "to": "node", "operations": {"rate": "9 /s"}}, "lan": {"#,
+    );
     assert_eq!(
         refused(&whole, &[]),
         ["system.other.to: `node` is a group of copies, not a component; \
@@ -179,5 +191,8 @@ fn what_a_group_cannot_be_is_said_once_for_all_copies() {
     );
     let apart = refused(&limiter("drive[1]"), &[("node/cpu", "node/volume")]);
     assert_eq!(apart.len(), 1, "{apart:?}");
-    assert!(apart[0].starts_with("workload.users.from: `node[0]/cpu` cannot reach `node[0]/volume`"), "{apart:?}");
+    assert!(
+        apart[0].starts_with("workload.users.from: `node[0]/cpu` cannot reach `node[0]/volume`"),
+        "{apart:?}"
+    );
 }

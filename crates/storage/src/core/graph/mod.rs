@@ -17,8 +17,8 @@ use crate::{AnyPlan, Of};
 
 pub use document::{Copies, DeviceCatalogue, DeviceLookup, LoweringError, WantedWay};
 pub use lower::{Lowering, MAX_BYTES};
-pub use system::{GroupMembers, GroupSpec, System, SystemSpec};
 pub(crate) use system::Member;
+pub use system::{GroupMembers, GroupSpec, System, SystemSpec};
 
 /// A component: it exists once, whoever uses it.
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ pub struct Graph {
     pub groups: Vec<String>,
     /// Every node after all that it uses.
     pub order: Vec<NodeId>,
-    /// The routes and dispatchers, by the names of what asks, empty where it is no server, and of what answers.
+    /// What requests go through, by the names of the server that they come from, empty where there is none, and of where they go.
     pub routes: BTreeMap<(String, String), NodeId>,
 }
 
@@ -64,8 +64,7 @@ impl Graph {
 
     /// The node to which a stream sends requests that come from a server, if it names one, and go to a component, or those of several copies.
     pub fn entered(&self, from: Option<&str>, to: &str) -> Option<NodeId> {
-        let way = self.routes.get(&(from.unwrap_or_default().to_owned(), to.to_owned()));
-        way.copied().or_else(|| self.named(to).filter(|_| from.is_none()))
+        self.routes.get(&(from.unwrap_or_default().to_owned(), to.to_owned())).copied()
     }
 
     /// Returns true if work sent to `from` can reach `to`.

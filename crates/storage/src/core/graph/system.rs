@@ -126,11 +126,7 @@ impl<'d> System<'d> {
     /// Returns the components of `entries`, where groups can be of `parts`. What is wrong with groups is among its errors.
     pub fn of(parts: &'d IndexMap<String, ComponentSpec>, entries: &'d IndexMap<String, SystemSpec>) -> Self {
         let mut system = Self::default();
-        let top = Site {
-            scopes: vec![String::new()],
-            field: vec!["system".to_owned()],
-            ..Site::default()
-        };
+        let top = Site { scopes: vec![String::new()], field: vec!["system".to_owned()], ..Site::default() };
         system.add_all(parts, entries, &top);
         system
     }
@@ -392,7 +388,10 @@ mod tests {
         let system = System::of(&parts, &entries);
         assert_eq!(system.names(""), ["core", "rack/leaf", "rack/node/cpu", "rack/node/drive"]);
         assert_eq!(system.names("rack[1]/node[2]/"), ["core", "rack/leaf", "cpu", "drive"]);
-        assert_eq!(system.unknown("rack/node").1.unwrap(), "name a component of it: `rack/node/cpu`, `rack/node/drive`");
+        assert_eq!(
+            system.unknown("rack/node").1.unwrap(),
+            "name a component of it: `rack/node/cpu`, `rack/node/drive`"
+        );
     }
 
     #[test]

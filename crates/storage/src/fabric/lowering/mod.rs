@@ -7,11 +7,11 @@ use std::rc::Rc;
 
 use headrace_work::{Block, NodeId};
 
+use crate::AnyPlan;
 use crate::core::graph::{Lowering, Member, WantedWay};
 use crate::fabric::dispatcher::DispatcherPlan;
 use crate::fabric::route::{RoutePlan, SwitchHop};
 use crate::fabric::server::ServerSpec;
-use crate::AnyPlan;
 use ways::{Crossed, Fabric, SwitchPath};
 
 /// The ways from each wire of one component to each wire of another.
@@ -192,35 +192,38 @@ impl Lowering<'_> {
 const MOST_PAIRS: usize = 10_000;
 
 impl Lowering<'_> {
-    /// Makes what a stream goes through: nothing where it goes straight to one component, the route there from a server, or a dispatcher
-    /// before the components of several copies, or the routes there.
+    /// What a stream goes through: the component that it goes to, the route there from a server, or a dispatcher before the components of
+    /// several copies, or the routes there.
     fn way_of(&mut self, WantedWay { from, to, .. }: &WantedWay) -> Option<NodeId> {
         let tos: Vec<&Member> = self.members(to).collect();
-        let Some(from) = from else {
-            let paths: Vec<String> = tos.iter().map(|to| to.path.clone()).collect();
-            let targets = paths.iter().map(|path| self.asked::<Block>("to", path)).collect::<Option<_>>()?;
-            return self.dispatched(("", to), targets);
+        let froms: Vec<&Member> = from.iter().flat_map(|from| self.members(from)).collect();
+        let nodes: Option<Vec<NodeId>> = match from {
+            None if tos.len() == 1 => return self.component(to),
+            Some(from) if tos.len() == 1 && froms.len() < 2 => return self.route(("from", from), ("to", to)),
+            None => tos.iter().map(|to| self.asked::<Block>("to", &to.path)).collect(),
+            Some(from) => {
+                let pairs = pairs(&froms, &tos);
+                if froms.is_empty() {
+                    return self.server("from", from);
+                }
+                if pairs.len() > MOST_PAIRS {
+                    let message = format!(
+                        "`{from}` and `{to}` are {} pairs; at most {MOST_PAIRS} are possible",
+                        pairs.len()
+                    );
+                    return self.refuse("to", message, Some("name fewer: the components of one copy"));
+                }
+                pairs.iter().map(|(from, to)| self.route(("from", from), ("to", to))).collect()
+            }
         };
-        let froms: Vec<&Member> = self.members(from).collect();
-        if tos.len() < 2 && froms.len() < 2 {
-            return self.route(("from", from), ("to", to));
-        }
-        let pairs = pairs(&froms, &tos);
-        if pairs.len() > MOST_PAIRS {
-            let message = format!("`{from}` and `{to}` are {} pairs; at most {MOST_PAIRS} are possible", pairs.len());
-            return self.refuse("to", message, Some("name fewer: the components of one copy"));
-        }
-        let routed = |(from, to): &(String, String)| self.route(("from", from), ("to", to));
-        let routes = pairs.iter().map(routed).collect::<Option<_>>()?;
-        self.dispatched((from, to), routes)
+        self.dispatched(from.as_deref(), to, nodes?)
     }
 
-    /// A dispatcher of the requests from `from` to `to`, as they are written, to these nodes.
-    fn dispatched(&mut self, (from, to): (&str, &str), nodes: Vec<NodeId>) -> Option<NodeId> {
+    /// A dispatcher of the requests from servers, if they come from any, to components, as both are written, to these nodes.
+    fn dispatched(&mut self, from: Option<&str>, to: &str, nodes: Vec<NodeId>) -> Option<NodeId> {
         let capacity = nodes.iter().map(|node| self.capacity(*node)).min()?;
-        let id = self.between((from, to), AnyPlan::Dispatcher(DispatcherPlan.into()), nodes, capacity);
-        self.routes.insert((from.to_owned(), to.to_owned()), id);
-        Some(id)
+        let path = from.map_or_else(|| format!("all {to}"), |from| format!("{from}→all {to}"));
+        Some(self.entry(&path, to, (AnyPlan::Dispatcher(DispatcherPlan.into()), nodes, capacity)))
     }
 }
 
@@ -234,13 +237,14 @@ fn pairs(froms: &[&Member], tos: &[&Member]) -> Vec<(String, String)> {
     chosen.map(|(from, to)| (from.path.clone(), to.path.clone())).collect()
 }
 
-/// Makes what streams go through. What is wrong with a way is noted at its stream.
+/// Finds or makes what streams go through. What is wrong with a way is noted at its stream.
 pub(crate) fn stream_ways(at: &mut Lowering, streams: &[WantedWay]) {
     for way in streams {
-        let several = at.members(&way.to).nth(1).is_some();
+        let ends = (way.from.clone().unwrap_or_default(), way.to.clone());
         // A component that is missing is noted with the stream itself.
-        if at.named_in_system(&way.to).is_some() && (way.from.is_some() || several) {
-            at.for_stream(&way.stream, |at| at.way_of(way));
+        if at.named_in_system(&way.to).is_some() && !at.routes.contains_key(&ends) {
+            let found = at.for_stream(&way.stream, |at| at.way_of(way));
+            at.routes.extend(found.map(|id| (ends, id)));
         }
     }
 }

@@ -84,8 +84,7 @@ impl WiresListed {
 impl Fabric {
     pub fn of(system: &System) -> Self {
         let listed = WiresListed::of(system);
-        let all: Vec<Listing> =
-            system.members().filter_map(|member| Listing::of(system, member)).collect();
+        let all: Vec<Listing> = system.members().filter_map(|member| Listing::of(system, member)).collect();
         let numbers: BTreeMap<&str, usize> =
             all.iter().enumerate().map(|(at, switch)| (&*switch.member.path, at)).collect();
         let empty = all.iter().map(|switch| (switch.member.path.clone(), Vec::new())).collect();
@@ -93,7 +92,8 @@ impl Fabric {
         for (at, switch) in all.iter().enumerate() {
             for (to, connection) in &switch.to {
                 let other = numbers.get(&*to.path).copied();
-                let lists_it = |other: usize| listed.between(&all[other].member.path, &switch.member.path) > 0;
+                let lists_it =
+                    |other: usize| listed.between(&all[other].member.path, &switch.member.path) > 0;
                 let is_first = |other| other != at && !(other < at && lists_it(other));
                 if other.is_none_or(is_first) {
                     let ends = [(at, switch.member), (other.unwrap_or(at), *to)];
@@ -106,7 +106,12 @@ impl Fabric {
     }
 
     /// Adds the wires between a switch and its neighbour, a switch too or not.
-    fn link(&mut self, [near, far]: [(usize, &Member); 2], to_switch: bool, (links, line): (u32, WireFields)) {
+    fn link(
+        &mut self,
+        [near, far]: [(usize, &Member); 2],
+        to_switch: bool,
+        (links, line): (u32, WireFields),
+    ) {
         let socket = |scope: &Member, to: &Member, peer| Socket {
             name: to.path.strip_prefix(&scope.scope).unwrap_or(&to.path).to_owned(),
             like: to.group.strip_prefix(&*scope_group(scope)).unwrap_or(&to.group).to_owned(),
@@ -272,7 +277,8 @@ mod tests {
                 format!(r#"{{"type": "switch", "rate": "1 GB/s", "connects": [{}]}}"#, connects.join(","));
             (format!("s{at}"), serde_json::from_str(&text).unwrap())
         };
-        switches.iter().enumerate().map(|(at, ends)| switch(at, ends)).collect()
+        let end = |end: usize| (format!("c{end}"), serde_json::from_str(r#"{"type": "server"}"#).unwrap());
+        (0..6).map(end).chain(switches.iter().enumerate().map(|(at, ends)| switch(at, ends))).collect()
     }
 
     /// All distances between switches, by Floyd and Warshall.

@@ -18,9 +18,9 @@ impl RoutePlan {
             (Paths::ShortestQueue, _) => {
                 Some(format!("each path to `{to}` gets an equal share: the server takes the shortest queue"))
             }
-            (_, Some(timeout)) => {
-                Some(format!("a request to `{to}` is sent once: the server retries it on another path after {timeout}"))
-            }
+            (_, Some(timeout)) => Some(format!(
+                "a request to `{to}` is sent once: the server retries it on another path after {timeout}"
+            )),
             _ => None,
         }
     }
@@ -101,7 +101,8 @@ impl Theory for RoutePlan {
     }
 
     fn model(&self, view: View, load: &Load) -> Result<Model, String> {
-        let fails = format!("requests reach one component: those to `{}` reach several on their way", view.name());
+        let fails =
+            format!("requests reach one component: those to `{}` reach several on their way", view.name());
         Ok(Model::Busy { work_ms: Self::busiest_ms(&self.demands(view, load)?), fails })
     }
 

@@ -43,6 +43,24 @@ impl Lowering<'_> {
         self.made(spot, plan, uses, capacity)
     }
 
+    /// Adds a node, after all others, through which a stream comes to components, named as it is written there.
+    pub(crate) fn entry(
+        &mut self,
+        path: &str,
+        to: &str,
+        (plan, uses, capacity): (AnyPlan, Vec<NodeId>, Bytes),
+    ) -> NodeId {
+        let spot = LoweringSite {
+            field: self.context.field.clone(),
+            group: path.to_owned(),
+            path: path.to_owned(),
+            leads_to: Some((to.to_owned(), to.to_owned())),
+            root: self.system.len(),
+            ..LoweringSite::default()
+        };
+        self.made(spot, plan, uses, capacity)
+    }
+
     fn made(&mut self, spot: LoweringSite, plan: AnyPlan, uses: Vec<NodeId>, capacity: Bytes) -> NodeId {
         let id = self.drafts.len();
         let spot = LoweringSite { id, ..spot };

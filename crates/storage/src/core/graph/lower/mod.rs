@@ -84,10 +84,7 @@ impl<'d> Lowering<'d> {
     }
 
     /// Returns what `compute` finds in the document, which is computed once.
-    pub(crate) fn once<T: Any>(
-        &mut self,
-        compute: impl FnOnce(&System) -> T,
-    ) -> Rc<T> {
+    pub(crate) fn once<T: Any>(&mut self, compute: impl FnOnce(&System) -> T) -> Rc<T> {
         let known = self.computed.entry(TypeId::of::<T>()).or_insert_with(|| Rc::new(compute(self.system)));
         Rc::clone(known).downcast().expect("what is computed lies under its type")
     }
@@ -99,11 +96,7 @@ impl<'d> Lowering<'d> {
 
     /// The copy of a group that the component being lowered belongs to; empty outside of groups.
     fn scope(&self) -> &'d str {
-        if self.context.root < self.system.len() {
-            &self.system.member(self.context.root).scope
-        } else {
-            ""
-        }
+        if self.context.root < self.system.len() { &self.system.member(self.context.root).scope } else { "" }
     }
 
     /// The components of `system` that a name means to the component being lowered, by their numbers there.
@@ -121,7 +114,11 @@ impl<'d> Lowering<'d> {
     }
 
     /// Returns the components of `system` that a name means to another component of it.
-    pub(crate) fn seen_from(&self, other: &Member, name: &str) -> impl Iterator<Item = &'d Member<'d>> + use<'d> {
+    pub(crate) fn seen_from(
+        &self,
+        other: &Member,
+        name: &str,
+    ) -> impl Iterator<Item = &'d Member<'d>> + use<'d> {
         let system = self.system;
         system.means(&other.scope, name).iter().map(|number| system.member(*number))
     }
