@@ -650,7 +650,7 @@ class Systems:
             self.load_blocks()
 
     def group(self) -> tuple[str, Json]:
-        """Return the volumes of several copies of a small system, and the servers that streams to them come from, if any."""
+        """Return the volumes of several copies of a small system, and the servers that streams come from, if any."""
         part, name, drives = f"p{len(self.parts)}", f"n{len(self.system)}", self.one(1, 3)
         self.parts[part] = self.leaf()
         volume = {"type": "array", "level": "raid0", "stripe_unit": "64 KiB"}
@@ -664,7 +664,9 @@ class Systems:
             return f"{target}/volume", {"from": f"{target}/cpu"}
         if self.chance(0.3):
             speed = self.one({"preset": "ethernet_25g"}, {"rate": self.rate()})
-            self.add("x", {"type": "switch", "connects": [self.add("h", {"type": "server"}), f"{target}/volume"]} | speed)
+            self.add(
+                "x", {"type": "switch", "connects": [self.add("h", {"type": "server"}), f"{target}/volume"]} | speed
+            )
             return f"{target}/volume", {"from": next(name for name in self.system if name.startswith("h"))}
         return self.one(f"{target}/volume", f"{target}[0]/volume"), {}
 
