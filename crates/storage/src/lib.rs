@@ -53,6 +53,10 @@ pub fn lower(
     streams: &[WantedWay],
     catalogue: &dyn DeviceCatalogue,
 ) -> Result<Graph, Vec<LoweringError>> {
+    // Where a group has errors, its components are missing, and who names one has none.
+    if !system.errors().is_empty() {
+        return Err(system.errors().to_vec());
+    }
     let mut lowering = graph::Lowering::of(parts, system, catalogue);
     fabric::lowering::stream_ways(&mut lowering, streams);
     lowering.check_ports();

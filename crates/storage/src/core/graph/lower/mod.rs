@@ -66,7 +66,7 @@ impl<'d> Lowering<'d> {
             named: BTreeMap::new(),
             context: LoweringSite::default(),
             chain: Vec::new(),
-            errors: system.errors().to_vec(),
+            errors: Vec::new(),
             computed: BTreeMap::new(),
             routes: BTreeMap::new(),
         };
