@@ -2111,9 +2111,9 @@ GroupMembers: TypeAlias = "str | dict[str, SystemSpec]"
 StreamSpec = TypedDict(
     "StreamSpec",
     {
-        # Server that sends the requests, by its name in `system`; they reach `to` through switches. Default: requests arrive at `to` directly.
+        # Server that sends the requests, by its name in `system`; they reach `to` through switches. Of several copies (`node/cpu`), any sends each request, or, if `to` is in the same copies, the one whose own component it goes to. Default: requests arrive at `to` directly.
         "from": "NotRequired[str | None]",
-        # Target component, by its name in `system`.
+        # Target component, by its name in `system`. Of several copies of a group (`node/volume`), each request goes to one, chosen at random with equal probability, at an address of that one; a flush goes to all.
         "to": "str",
         # Arrival process.
         "arrivals": "ArrivalSpec",
