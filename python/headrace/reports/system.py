@@ -15,7 +15,7 @@ MARGIN = 3
 # From this utilisation on a part is drawn in the next warmer colour.
 WARMER = (0.25, 0.6, 0.85)
 THINNEST, THICKEST = 1.5, 7.0
-LONGEST_NAME = 23
+LONGEST_NAME = 21
 # A drawing shrinks to this share of its size at most.
 LEAST_SCALE = 0.7
 # Boxes beside each other that fit on the screen of a telephone, and the gap between rows of one depth.
