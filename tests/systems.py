@@ -663,9 +663,33 @@ class Systems:
         else:
             self.load_blocks()
 
+    def group(self) -> tuple[str, Json]:
+        """Return the volumes of several copies of a small system, and the servers that streams come from, if any."""
+        part, name, drives = f"p{len(self.parts)}", f"n{len(self.system)}", self.one(1, 3)
+        self.parts[part] = self.leaf()
+        volume = {"type": "array", "level": "raid0", "stripe_unit": "64 KiB"}
+        of: Json = {"drive": {"type": "group", "copies": drives, "of": part}, "volume": volume | {"of": ["drive"]}}
+        of = self.one(of, {"volume": volume | {"of": part, "disks": drives}}, {"volume": self.parts[part]})
+        if is_local := self.chance(0.3):
+            of["cpu"] = {"type": "server", "submit": self.time(0.01, 0.1), "attached": ["volume"]}
+        target = self.add(name, {"type": "group", "copies": self.one(1, 2, 20), "of": of})
+        self.fallible += [f"{target}[0]", f"{target}[0]/volume"]
+        if is_local:
+            return f"{target}/volume", {"from": f"{target}/cpu"}
+        if self.chance(0.3):
+            speed = self.one({"preset": "ethernet_25g"}, {"rate": self.rate()})
+            self.add(
+                "x", {"type": "switch", "connects": [self.add("h", {"type": "server"}), f"{target}/volume"]} | speed
+            )
+            return f"{target}/volume", {"from": next(name for name in self.system if name.startswith("h"))}
+        return self.one(f"{target}/volume", f"{target}[0]/volume"), {}
+
     def load_blocks(self) -> None:
-        target = self.file_system() if self.chance(0.2) else self.volume()
-        source = {"from": self.server(target)} if self.chance(0.3) else {}
+        if self.chance(0.08):
+            target, source = self.group()
+        else:
+            target = self.file_system() if self.chance(0.2) else self.volume()
+            source = {"from": self.server(target)} if self.chance(0.3) else {}
         for number in range(self.one(1, 1, 2, 3)):
             self.workload[f"w{number}"] = self.blocks(target) | source
         if self.chance(0.03):

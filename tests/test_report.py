@@ -55,6 +55,23 @@ def test_pictures_follow_the_colours_of_the_page(page: Path) -> None:
     assert "prefers-color-scheme: dark" in text
 
 
+def test_copies_are_one_row_one_box_and_one_curve(tmp_path: Path) -> None:
+    def shown(copies: int) -> tuple[Results, str]:
+        changes = {"system.node.copies": copies, "run.requests": 2000}
+        found = load(ROOT / "python" / "headrace" / "starts" / "servers.yaml").with_(changes).run()
+        found.report(tmp_path / f"{copies}.html")
+        return found, without_scripts(tmp_path / f"{copies}.html")
+
+    (few, small), (many, large) = shown(10), shown(20)
+    rows = [[len(block.rows) for block in found.report().blocks if isinstance(block, Table)] for found in (few, many)]
+    assert rows[0] == rows[1]
+    assert small.count("<svg") == large.count("<svg")
+    boxes = ("node/volume × 20", "node/cpu × 20", "node/drive × 160")
+    assert all(large.count(f">{box}<") == 2 for box in boxes), "across, and down"
+    assert large.count("(fullest of 160) over time</h2>") == 1
+    assert "all node/volume" not in large, "nobody wrote the dispatcher"
+
+
 def test_many_streams_are_rows_of_one_table_and_few_curves(tmp_path: Path) -> None:
     def found(streams: int) -> Results:
         workload = {

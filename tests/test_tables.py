@@ -168,7 +168,7 @@ def test_a_component_has_one_unit_a_column() -> None:
     def part(path: str, wait: float, held: float) -> dict[str, object]:
         times = {"waiting_ms": wait, "service_ms": held}
         level = {"utilisation": 0.5, "queue": 1.0, "bytes_per_s": 0.0, "servers": 1, "portions": []}
-        return {"path": path, "group": path} | level | times
+        return {"path": path, "group": path, "kind": "array"} | level | times
 
     parts = [part("front", 416.1, 0.4) | {"stalled": None, "utilisation_by_cause": {}}, part("library", 53_269.0, 0.02)]
     parts[1] |= {"stalled": None, "utilisation_by_cause": {}}

@@ -1,6 +1,8 @@
 //! Faults: components that fail during a run, return or are replaced, or are slow for a while.
 
-use headrace_storage::{Change, Graph, PathTransfer};
+use std::collections::{BTreeMap, BTreeSet};
+
+use headrace_storage::{Change, Graph, Node, PathTransfer};
 use headrace_units::Nanos;
 use headrace_work::{Block, NodeId};
 use schemars::JsonSchema;
@@ -12,7 +14,7 @@ use crate::document::{Path, Problem};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FaultSpec {
-    /// The component, by its path in results: `volume/spindle[2]`, or the name of a link. Of an archive: a drive or a robot arm of a tape
+    /// The component, by its path in results: `volume/spindle[2]`, or the name of a link. A copy of a group, `node[3]`, fails with all of its components. Of an archive: a drive or a robot arm of a tape
     /// library (`library/drive[3]`, `library/arm[0]`), or a volume of a disk pool (`pool/volume[5]`).
     pub component: String,
     /// When it fails. It stops answering, and requests in it are lost. A drive, an arm or a volume finishes what it does.
@@ -112,7 +114,7 @@ impl FaultSpec {
 pub fn of(specs: &[FaultSpec], graph: &Graph, problems: &mut Vec<Problem>) -> Vec<Fault> {
     let all = specs.iter().enumerate().filter_map(|(number, spec)| {
         let path = Path::of(&["faults"]).index(number);
-        let found = of_one(spec, graph, &path);
+        let found = of_all(spec, graph, &path);
         found.map_err(|problem| problems.push(problem)).ok()
     });
     all.flatten().collect()
@@ -123,11 +125,7 @@ pub fn of(specs: &[FaultSpec], graph: &Graph, problems: &mut Vec<Problem>) -> Ve
 /// # Errors
 /// There is no such component, or it cannot fail.
 pub fn that_fails(graph: &Graph, name: &str, path: &Path) -> Result<(NodeId, Option<u32>), Problem> {
-    let (node, piece) = found(graph, name).ok_or_else(|| {
-        let known: Vec<String> = graph.ids().flat_map(|id| names(graph, id)).collect();
-        let problem = Problem::at(path.clone(), format!("there is no component `{name}`"));
-        problem.nearest(name, known.iter().map(String::as_str))
-    })?;
+    let (node, piece) = found(graph, name).ok_or_else(|| unknown(graph, name, path))?;
     let pieces = graph.nodes[node.index()].plan.theory().features().pieces;
     if let (None, [(kind, number), ..]) = (piece, &pieces[..]) {
         let message = format!("`{name}` fails in parts, not as a whole");
@@ -143,6 +141,46 @@ pub fn that_fails(graph: &Graph, name: &str, path: &Path) -> Result<(NodeId, Opt
     Ok((node, piece))
 }
 
+/// Why there is no component of this name.
+fn unknown(graph: &Graph, name: &str, path: &Path) -> Problem {
+    let of_group = |node: &&Node| graph.groups[node.group as usize] == name;
+    let alike: Vec<&Node> = graph.nodes.iter().filter(of_group).collect();
+    if let [first, .., last] = &alike[..] {
+        let message = format!("`{name}` is {} components; a fault is of one", alike.len());
+        let help = format!("name one, from `{}` to `{}`", first.path, last.path);
+        return Problem::at(path.clone(), message).help(help);
+    }
+    let mut known = first_and_last(graph);
+    known.extend(copies(graph));
+    let problem = Problem::at(path.clone(), format!("there is no component `{name}`"));
+    problem.nearest(name, known)
+}
+
+/// The names by which components, or pieces of them, can fail; of alike components those of the first and the last.
+fn first_and_last(graph: &Graph) -> Vec<String> {
+    let mut ends: BTreeMap<u32, [NodeId; 2]> = BTreeMap::new();
+    for id in graph.ids() {
+        ends.entry(graph.nodes[id.index()].group).or_insert([id, id])[1] = id;
+    }
+    let is_end = |id: &NodeId| ends[&graph.nodes[id.index()].group].contains(id);
+    graph.ids().filter(is_end).flat_map(|id| names(graph, id)).collect()
+}
+
+/// The copies of groups, by their names.
+fn copies(graph: &Graph) -> BTreeSet<String> {
+    let entries = graph.nodes.iter().filter(|node| node.within.is_none() && node.leads_to.is_none());
+    let scopes = entries.filter_map(|node| Some(node.path.rsplit_once('/')?.0.to_owned()));
+    scopes.collect()
+}
+
+/// Returns the components of the copy of a group that is called `name`, those of groups within included; none if there is no such copy.
+pub fn of_copy<'g>(graph: &'g Graph, name: &str) -> impl Iterator<Item = NodeId> + use<'g> {
+    let scope = format!("{name}/");
+    let entries =
+        graph.ids().zip(&graph.nodes).filter(|(_, node)| node.within.is_none() && node.leads_to.is_none());
+    entries.filter(move |(_, node)| node.path.starts_with(&scope)).map(|(id, _)| id)
+}
+
 /// Returns true if an empty replacement can take the place of a component.
 pub fn is_replaceable(graph: &Graph, (node, piece): (NodeId, Option<u32>)) -> bool {
     piece.is_none() && graph.view(node).capacity().0 > 0
@@ -156,6 +194,27 @@ pub fn can_be_slow(graph: &Graph, (node, piece): (NodeId, Option<u32>), path: &P
     let message = format!("`{}` has no times of its own that could be longer", graph.view(node).path());
     let help = "name a station, a solid-state drive, a link, a port, or a disk whose `positioning` is not `mechanical`";
     Err(Problem::at(path.clone(), message).help(help))
+}
+
+/// The faults of a component, or of each component of a copy.
+fn of_all(spec: &FaultSpec, graph: &Graph, path: &Path) -> Result<Vec<Fault>, Problem> {
+    let all: Vec<NodeId> = of_copy(graph, &spec.component).collect();
+    if all.is_empty() {
+        return of_one(spec, graph, path);
+    }
+    if spec.slow.is_some() {
+        let message = format!("`{}` is a copy of a group of components", spec.component);
+        return Err(Problem::at(path.key("component"), message).help("name the component that is slow"));
+    }
+    let each = all.into_iter().map(|id| {
+        let mut own = FaultSpec { component: graph.nodes[id.index()].path.clone(), ..spec.clone() };
+        // What holds no data is there again when the copy is replaced.
+        if own.returns.is_none() && !is_replaceable(graph, (id, None)) {
+            own.returns = own.replaced.take();
+        }
+        of_one(&own, graph, path)
+    });
+    Ok(each.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
 fn of_one(spec: &FaultSpec, graph: &Graph, path: &Path) -> Result<Vec<Fault>, Problem> {

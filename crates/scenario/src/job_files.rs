@@ -3,7 +3,7 @@
 
 use std::path::{Path as FilePath, PathBuf};
 
-use headrace_storage::lower;
+use headrace_storage::{System, View, lower};
 use headrace_work::Block;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -159,16 +159,21 @@ fn job_file(tree: &Tree, node: &ValueNode) -> Result<JobFileSpec, Vec<Problem>> 
 }
 
 fn asked(spec: JobFileSpec, scenario: &ScenarioSpec, folder: &FilePath) -> Result<AskedJobs, Vec<Problem>> {
-    let graph = lower(&scenario.parts, &scenario.system, &[], &plan::KnownDevices::beside(folder))
+    let system = System::of(&scenario.parts, &scenario.system);
+    let graph = lower(&scenario.parts, &system, &[], &plan::KnownDevices::beside(folder))
         .map_err(|errors| errors.into_iter().map(plan::problem).collect::<Vec<_>>())?;
-    let views = || scenario.system.keys().filter_map(|name| Some((name, graph.view(graph.named(name)?))));
-    let components = views().map(|(name, view)| (name.clone(), view.kind())).collect();
-    let targets = views().filter(|(_, view)| is_target(*view)).map(|(name, _)| name.clone()).collect();
+    // Those of all copies of a group have one name.
+    let mut views: IndexMap<String, View> = IndexMap::new();
+    for view in graph.ids().filter(|id| graph.nodes[id.index()].within.is_none()).map(|id| graph.view(id)) {
+        views.entry(view.group_name().to_owned()).or_insert(view);
+    }
+    let components = views.iter().map(|(name, view)| (name.clone(), view.kind())).collect();
+    let targets = views.iter().filter(|(_, view)| is_target(**view)).map(|(name, _)| name.clone()).collect();
     Ok(AskedJobs { file: folder.join(&spec.job), spec, components, targets })
 }
 
 /// Returns true for a component that holds blocks and that no other component uses.
-fn is_target(view: headrace_storage::View) -> bool {
+fn is_target(view: View) -> bool {
     let serves_blocks = view.serves::<Block>();
     serves_blocks && view.capacity().0 > 0 && view.users().next().is_none()
 }

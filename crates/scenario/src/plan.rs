@@ -11,9 +11,13 @@ use std::collections::BTreeSet;
 use std::path::{Path as FilePath, PathBuf};
 
 use headrace_kernel::RngStream;
-use headrace_storage::{DeviceCatalogue, DeviceLookup, Graph, LoweringError, WantedRoute, lower};
+use headrace_storage::graph::{GroupMembers, GroupSpec};
+use headrace_storage::{
+    DeviceCatalogue, DeviceLookup, Graph, LoweringError, System, SystemSpec, WantedWay, lower,
+};
 use headrace_units::Nanos;
 use headrace_work::{EmpiricalSpec, Invalid, NodeId};
+use indexmap::IndexMap;
 
 use crate::document::{Path, Problem};
 use crate::faults::{self, Fault};
@@ -122,9 +126,10 @@ pub fn with_any_streams(
     let folder = file.parent().unwrap_or(FilePath::new("")).to_owned();
     let mut problems = names(&spec);
     let devices = KnownDevices::beside(&folder);
-    let graph = lower(&spec.parts, &spec.system, &routes(&spec), &devices);
+    let system = System::of(&spec.parts, &spec.system);
+    let graph = lower(&spec.parts, &system, &ways(&spec), &devices);
     let graph = graph.map_err(|errors| problems.extend(errors.into_iter().map(problem)));
-    let (streams, wrong) = streams::of(&spec, graph.as_ref().ok(), &folder, progress);
+    let (streams, wrong) = streams::of((&spec, &system), graph.as_ref().ok(), &folder, progress);
     problems.extend(wrong);
     let faults =
         graph.as_ref().map_or_else(|()| Vec::new(), |graph| faults::of(&spec.faults, graph, &mut problems));
@@ -143,11 +148,12 @@ pub fn with_any_streams(
     }
 }
 
-/// The routes that streams want.
-fn routes(spec: &ScenarioSpec) -> Vec<WantedRoute> {
-    let wanted = spec.workload.iter().filter_map(|(name, stream)| {
-        let from = stream.from.clone()?;
-        Some(WantedRoute { stream: name.clone(), from, to: stream.to.clone() })
+/// Where streams come from and go to.
+fn ways(spec: &ScenarioSpec) -> Vec<WantedWay> {
+    let wanted = spec.workload.iter().map(|(name, stream)| WantedWay {
+        stream: name.clone(),
+        from: stream.from.clone(),
+        to: stream.to.clone(),
     });
     wanted.collect()
 }
@@ -193,16 +199,33 @@ pub(crate) fn problem(error: LoweringError) -> Problem {
 
 /// Names stand in paths, sentences and tables, so they are plain words.
 fn names(spec: &ScenarioSpec) -> Vec<Problem> {
-    let parts = spec.parts.keys().map(|name| ("parts", name));
-    let system = spec.system.keys().map(|name| ("system", name));
-    let workload = spec.workload.keys().map(|name| ("workload", name));
-    let wrong =
-        parts.chain(system).chain(workload).filter(|(_, name)| !is_plain(name)).map(|(within, name)| {
-            let message = format!("`{}` is an invalid name", name.escape_debug());
-            Problem::at(Path::of(&[within, name]), message)
-                .help("names consist of letters, digits, `_`, `-` and spaces")
-        });
+    let of = |within: &str, names: Vec<&String>| -> Vec<(Path, String)> {
+        names.into_iter().map(|name| (Path::of(&[within, name]), name.clone())).collect()
+    };
+    let parts = of("parts", spec.parts.keys().collect());
+    let system = names_in(&spec.system, &Path::of(&["system"]));
+    let workload = of("workload", spec.workload.keys().collect());
+    let all = parts.into_iter().chain(system).chain(workload);
+    let wrong = all.filter(|(_, name)| !is_plain(name)).map(|(path, name)| {
+        let message = format!("`{}` is an invalid name", name.escape_debug());
+        Problem::at(path, message).help("names consist of letters, digits, `_`, `-` and spaces")
+    });
     wrong.collect()
+}
+
+/// The names of entries of a system and of those within its groups, with their places.
+fn names_in(entries: &IndexMap<String, SystemSpec>, path: &Path) -> Vec<(Path, String)> {
+    let each = |(name, entry): (&String, &SystemSpec)| {
+        let own = path.key(name);
+        let within = match entry {
+            SystemSpec::Group(GroupSpec { of: GroupMembers::System(inner), .. }) => {
+                names_in(inner, &own.key("of"))
+            }
+            _ => Vec::new(),
+        };
+        std::iter::once((own, name.clone())).chain(within)
+    };
+    entries.iter().flat_map(each).collect()
 }
 
 fn is_plain(name: &str) -> bool {

@@ -1,6 +1,6 @@
 //! What a user may write: the scenario.
 
-use headrace_storage::ComponentSpec;
+use headrace_storage::{ComponentSpec, SystemSpec};
 use headrace_units::Nanos;
 use headrace_workload::StreamSpec;
 use indexmap::IndexMap;
@@ -19,8 +19,8 @@ pub struct ScenarioSpec {
     /// Templates by name. Arrays consist of copies of them.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub parts: IndexMap<String, ComponentSpec>,
-    /// Components by name. Each exists once and is shared by everything that names it.
-    pub system: IndexMap<String, ComponentSpec>,
+    /// Components by name. Each exists once and is shared by everything that names it. A `group` is several copies of components.
+    pub system: IndexMap<String, SystemSpec>,
     /// Streams of requests by name.
     pub workload: IndexMap<String, StreamSpec>,
     /// Components that fail during the run.
@@ -54,6 +54,12 @@ impl ScenarioSpec {
         let mut spec: Self = document::read_as(tree, &document::schema_of::<Self>())?;
         spec.run.complete();
         Ok(spec)
+    }
+
+    /// Returns the component of `system` at a place of the document, such as `system.node.of.volume`; `None` if there is none.
+    pub(crate) fn component(&self, place: &str) -> Option<&ComponentSpec> {
+        let within: Vec<&str> = place.strip_prefix("system.")?.split('.').collect();
+        SystemSpec::at(&self.system, &within)
     }
 }
 

@@ -97,8 +97,10 @@ impl<'p> Targets<'p> {
         let graph = &self.plan.graph;
         match graph.reached(target).into_iter().find(|id| self.reaching[id.index()] > 1) {
             Some(id) => {
-                let (path, name) = (graph.view(id).path(), graph.view(target).path());
-                Err(format!("all load of `{path}` comes through `{name}`: other streams reach it too"))
+                let (path, name) = (graph.view(id).name(), graph.view(target).name());
+                Err(format!(
+                    "all load of `{path}` comes with the streams to `{name}`: other streams reach it too"
+                ))
             }
             None => Ok(()),
         }
@@ -138,7 +140,7 @@ pub fn unstable(plan: &Plan) -> Vec<Problem> {
 }
 
 fn overload(targets: &Targets, target: NodeId, utilisation: f64) -> Option<Problem> {
-    let (name, streams) = (targets.plan.graph.view(target).path(), &targets.streams[&target]);
+    let (name, streams) = (targets.plan.graph.view(target).name(), &targets.streams[&target]);
     let rate: f64 = streams.iter().filter_map(|stream| rate_per_ms(stream)).sum();
     let stream = streams.iter().find(|stream| rate_per_ms(stream).is_some())?;
     let path = Path::of(&["workload", &stream.name]).key("arrivals");
@@ -224,7 +226,7 @@ impl TargetTheory {
             return Err(fails);
         }
         if models.iter().all(|(_, model)| matches!(model, Model::Single { .. })) {
-            let name = || format!("`{}` keeps up with its load", targets.plan.graph.view(target).path());
+            let name = || format!("`{}` keeps up with its load", targets.plan.graph.view(target).name());
             return SharedQueue::of(models).map(|queue| Self::Queue(Box::new(queue))).ok_or_else(name);
         }
         forked(&models).map(Self::Forked)

@@ -19,7 +19,9 @@ pub use self::core::arena::{Arena, Slots};
 pub use self::core::component::{Component, InOrder, Plan, Spec, Theory};
 pub use self::core::context::{Edge, Flow, NodeContext, SimContext};
 pub use self::core::device::{self, Device, DeviceRef, Sourced};
-pub use self::core::graph::{DeviceCatalogue, DeviceLookup, Graph, LoweringError, Node, View, WantedRoute};
+pub use self::core::graph::{
+    DeviceCatalogue, DeviceLookup, Graph, LoweringError, Node, System, SystemSpec, View, WantedWay,
+};
 pub use self::core::health::{Change, Event, Health, HealthEvent};
 pub use self::core::meter::{Activity, Balance, EventBooks, Meter, Portion};
 pub use self::core::ranges::Ranges;
@@ -41,18 +43,22 @@ pub trait Of<Any> {
     fn of(any: &Any) -> Option<&Self>;
 }
 
-/// Lowers a system to a graph, with the routes that streams want.
+/// Lowers a system to a graph, with what streams go through.
 ///
 /// # Errors
 /// All errors in it, also in parts and components that nothing uses.
 pub fn lower(
     parts: &IndexMap<String, ComponentSpec>,
-    system: &IndexMap<String, ComponentSpec>,
-    streams: &[WantedRoute],
+    system: &graph::System,
+    streams: &[WantedWay],
     catalogue: &dyn DeviceCatalogue,
 ) -> Result<Graph, Vec<LoweringError>> {
+    // Where a group has errors, its components are missing, and who names one has none.
+    if !system.errors().is_empty() {
+        return Err(system.errors().to_vec());
+    }
     let mut lowering = graph::Lowering::of(parts, system, catalogue);
-    fabric::lowering::stream_routes(&mut lowering, streams);
+    fabric::lowering::stream_ways(&mut lowering, streams);
     lowering.check_ports();
     block::controller::pairs::check(&mut lowering);
     lowering.finish()
@@ -127,6 +133,8 @@ kinds::components! { $
             ;
             /// One direction of a wire.
             Port [Block InOrder] = port::{PortPlan, Port},
+            /// Where the requests of a stream part for the copies of a group.
+            Dispatcher [Block] = dispatcher::{DispatcherPlan, Dispatcher},
             /// The routes from a server to a component.
             Route [Block] = route::{RoutePlan, Route},
         }

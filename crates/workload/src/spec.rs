@@ -14,11 +14,12 @@ use crate::varying::VaryingSpec;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StreamSpec {
-    /// Server that sends the requests, by its name in `system`; they reach `to` through switches. Default:
-    /// requests arrive at `to` directly.
+    /// Server that sends the requests, by its name in `system`; they reach `to` through switches. Of several copies (`node/cpu`), any
+    /// sends each request, or, if `to` is in the same copies, the one whose own component it goes to. Default: requests arrive at `to` directly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// Target component, by its name in `system`.
+    /// Target component, by its name in `system`. Of several copies of a group (`node/volume`), each request goes to one, chosen at
+    /// random with equal probability, at an address of that one; a flush goes to all.
     pub to: String,
     /// Arrival process.
     pub arrivals: ArrivalSpec,

@@ -138,15 +138,19 @@ def _plain(name: str, value: float | None) -> str:
 
 
 def grouped(components: list[Json]) -> Iterator[Json]:
-    """Show at most eight disks of an array one by one; of more, the busiest and how many there are."""
+    """Show at most eight alike components one by one; of more, the busiest and how many there are.
+
+    Dispatchers, which nobody wrote and which take no time, are left out.
+    """
     groups: dict[str, list[Json]] = {}
     for component in components:
-        groups.setdefault(component["group"], []).append(component)
+        if component["kind"] != "dispatcher":
+            groups.setdefault(component["group"], []).append(component)
     for members in groups.values():
         if len(members) <= 8:
             yield from members
         else:
-            busiest = max(members, key=lambda member: member["utilisation"] or 0)
+            busiest = max(members, key=lambda member: (member["utilisation"] or 0, member["bytes_per_s"]))
             yield busiest | {"path": f"{busiest['path']} (busiest of {len(members)})"}
 
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from types import ModuleType
 from typing import Any
 
@@ -125,15 +126,29 @@ def series(found: Json) -> list[Chart]:
     if found["objectives"]:
         heading = "Requests in time, over time"
         charts.append(Chart(lambda: _charts().in_time_series(found), "in_time_series", heading=heading))
-    charts += [_level(found, path) for path in (found["series"][0]["fill"] if found["series"] else ())]
+    charts += [_level(found, path, alike) for path, alike in _fullest(found).items()]
     libraries = [(at, part) for at, part in enumerate(found["components"]) if part["kind"] == "tape_library"]
     charts += [_drives(found, at, part["path"]) for at, part in libraries]
     return [replace(chart, on=Medium.PAGE) for chart in charts]
 
 
-def _level(found: Json, pool: str) -> Chart:
+def _fullest(found: Json) -> dict[str, int]:
+    """Return what has a level, of alike components the fullest, each with the number of those that it stands for."""
+    # A component has a level from its first request on.
+    most: dict[str, float] = {}
+    for path, level in chain.from_iterable(point["fill"].items() for point in found["series"]):
+        most[path] = max(level, most.get(path, level))
+    groups: dict[str, list[str]] = {}
+    for part in found["components"]:
+        if part["path"] in most:
+            groups.setdefault(part["group"], []).append(part["path"])
+    return {max(alike, key=most.__getitem__): len(alike) for alike in groups.values()}
+
+
+def _level(found: Json, pool: str, alike: int) -> Chart:
     """Return the level of a disk pool, above its purges if there were any, or that of the tokens of a limit."""
-    name, title = f"fill_series_{_dotted(pool)}", f"Level of {pool} over time"
+    which = f"{pool} (fullest of {alike})" if alike > 1 else pool
+    name, title = f"fill_series_{_dotted(pool)}", f"Level of {which} over time"
     if not any(map(purges, found["series"])):
         return Chart(lambda: _charts().level(found, pool), name, heading=title)
     clock = unit([found["series"][-1]["time_s"] * 1e3])

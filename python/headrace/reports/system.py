@@ -15,7 +15,7 @@ MARGIN = 3
 # From this utilisation on a part is drawn in the next warmer colour.
 WARMER = (0.25, 0.6, 0.85)
 THINNEST, THICKEST = 1.5, 7.0
-LONGEST_NAME = 23
+LONGEST_NAME = 21
 # A drawing shrinks to this share of its size at most.
 LEAST_SCALE = 0.7
 # Boxes beside each other that fit on the screen of a telephone, and the gap between rows of one depth.
@@ -77,12 +77,19 @@ HATCHED = (
 
 
 def _boxes(found: Json) -> dict[str, Box]:
-    components = found["components"]
-    uses = _uses(components)
+    # Nobody wrote a dispatcher, and it takes no time: streams lead to what it leads to.
+    every = _uses(found["components"])
+    dispatchers = {part["group"]: every[part["group"]] for part in found["components"] if part["kind"] == "dispatcher"}
+    components = [part for part in found["components"] if part["group"] not in dispatchers]
+    uses = {group: leads_to for group, leads_to in every.items() if group not in dispatchers}
     depths = _depths(uses)
     boxes = {
         f"stream {stream['name']}": Box(
-            stream["name"], 0, stream["name"], frozenset([stream["enters"]]), stream["bytes_per_s"]
+            stream["name"],
+            0,
+            stream["name"],
+            frozenset(dispatchers.get(stream["enters"], [stream["enters"]])),
+            stream["bytes_per_s"],
         )
         for stream in found["streams"]
     }

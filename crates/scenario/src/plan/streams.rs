@@ -2,7 +2,7 @@
 
 use std::path::Path as FilePath;
 
-use headrace_storage::{CartridgeSession, DeviceCatalogue, Graph, Trigger};
+use headrace_storage::{CartridgeSession, DeviceCatalogue, Graph, System, Trigger};
 use headrace_trace::{Replay, ReplayProblem, ReplaySpec, Timing};
 use headrace_units::{Bytes, Nanos};
 use headrace_work::{Invalid, NodeId};
@@ -16,12 +16,12 @@ use crate::spec::ScenarioSpec;
 
 /// The streams of a scenario, and what is wrong with them. Where there is no graph, only names are looked up.
 pub fn of(
-    spec: &ScenarioSpec,
+    (spec, system): (&ScenarioSpec, &System),
     graph: Option<&Graph>,
     folder: &FilePath,
     progress: &Progress,
 ) -> (Vec<StreamPlan>, Vec<Problem>) {
-    let mut planner = Planner { spec, folder, progress, problems: Vec::new() };
+    let mut planner = Planner { spec, system, folder, progress, problems: Vec::new() };
     let mut streams = Vec::new();
     for (name, stream) in &spec.workload {
         let path = Path::of(&["workload", name]);
@@ -43,6 +43,7 @@ pub fn of(
 
 pub(super) struct Planner<'s> {
     spec: &'s ScenarioSpec,
+    system: &'s System<'s>,
     pub(super) folder: &'s FilePath,
     pub(super) progress: &'s Progress,
     problems: Vec<Problem>,
@@ -55,15 +56,13 @@ impl Planner<'_> {
 
     /// The component a stream goes to, and its capacity.
     fn target(&mut self, path: &Path, stream: &StreamSpec, graph: Option<&Graph>) -> Option<(NodeId, Bytes)> {
-        if !self.spec.system.contains_key(&stream.to) {
+        if self.system.count(&stream.to) == 0 {
             self.unknown_target(path, &stream.to);
             return None;
         }
         let graph = graph?;
-        let direct = || graph.named(&stream.to).expect("every component of `system` is in the graph");
-        let routed =
-            |from| graph.route(from, &stream.to).expect("every route that a stream wants is in the graph");
-        let target = stream.from.as_deref().map_or_else(direct, routed);
+        let entered = graph.entered(stream.from.as_deref(), &stream.to);
+        let target = entered.expect("every way that a stream wants is in the graph");
         let capacity = graph.view(target).capacity();
         let takes_sessions = graph.view(target).serves::<CartridgeSession>();
         if capacity.0 == 0 && !takes_sessions && !graph.view(target).serves::<Trigger>() {
@@ -85,8 +84,12 @@ impl Planner<'_> {
             let help = format!("define `{name}` under `system:` to make it a component");
             return self.say(Problem::at(path.key("to"), message).help(help));
         }
-        let problem = Problem::at(path.key("to"), format!("there is no component `{name}`"));
-        self.say(problem.nearest(name, self.spec.system.keys().map(String::as_str)));
+        // Components of a group that has errors may be missing.
+        if self.system.errors().is_empty() {
+            let (message, help, known) = self.system.unknown(name);
+            let problem = Problem { help, ..Problem::at(path.key("to"), message) };
+            self.say(problem.nearest(name, known));
+        }
     }
 
     /// Checks a stream, and its trace where it replays one.
@@ -240,7 +243,7 @@ impl Planner<'_> {
 
     /// Returns the arrivals of a stream with the samples of their times read.
     fn arrivals(&mut self, path: &Path, spec: &StreamSpec) -> ArrivalSpec {
-        for problem in [threads_problem(path, spec), ending_problem(path, spec, self.spec.run.time)] {
+        for problem in [self.threads_problem(path, spec), ending_problem(path, spec, self.spec.run.time)] {
             problem.into_iter().for_each(|problem| self.say(problem));
         }
         let files = KnownDevices::beside(self.folder);
@@ -250,24 +253,31 @@ impl Planner<'_> {
         })
     }
 
+    /// Returns an error in the threads of a stream's clients.
+    fn threads_problem(&self, path: &Path, spec: &StreamSpec) -> Option<Problem> {
+        let ArrivalSpec::Closed { threads: Some(threads), depth, .. } = spec.arrivals else { return None };
+        let problem =
+            |message: String| Problem::at(path.key("arrivals").key("closed").key("threads"), message);
+        let servers = spec.from.as_deref().map_or(0, |from| self.system.count(from));
+        if servers > 1 {
+            let message =
+                format!("threads run on the cores of one server, and the stream comes from {servers}");
+            return Some(problem(message).help("name one server in `from`, or leave `threads` out"));
+        }
+        if spec.from.is_none() {
+            let message = "threads run on the cores of a server, and the stream comes from none".to_owned();
+            return Some(problem(message).help("say which with `from`, or leave `threads` out"));
+        }
+        (threads > depth)
+            .then(|| problem(format!("{threads} threads cannot share {depth} clients; each needs one")))
+    }
+
     /// Says what is wrong with the value at `path`.
     fn invalid(&mut self, path: Path, invalid: Invalid) {
         let fields = invalid.field.split('.').filter(|field| !field.is_empty());
         let path = fields.fold(path, |path, field| path.key(field));
         self.say(Problem { help: invalid.help.map(str::to_owned), ..Problem::at(path, invalid.message) });
     }
-}
-
-/// Returns an error in the threads of a stream's clients.
-fn threads_problem(path: &Path, spec: &StreamSpec) -> Option<Problem> {
-    let ArrivalSpec::Closed { threads: Some(threads), depth, .. } = spec.arrivals else { return None };
-    let problem = |message: String| Problem::at(path.key("arrivals").key("closed").key("threads"), message);
-    if spec.from.is_none() {
-        let message = "threads run on the cores of a server, and the stream comes from none".to_owned();
-        return Some(problem(message).help("say which with `from`, or leave `threads` out"));
-    }
-    (threads > depth)
-        .then(|| problem(format!("{threads} threads cannot share {depth} clients; each needs one")))
 }
 
 /// Returns an error in arrivals that end, if the run does not.

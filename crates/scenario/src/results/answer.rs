@@ -4,7 +4,7 @@ use headrace_units::{BytesPerSecond, Nanos};
 
 use super::{
     Bottleneck, ClosedLoad, MOST_STREAMS, ResponseResults, Results, SATURATED, StepResults, StreamResults,
-    evictions, objectives, rebuilds, stretch,
+    alike, evictions, objectives, rebuilds, stretch,
 };
 
 /// Returns the answer: stream by stream, then the bottleneck.
@@ -25,9 +25,8 @@ pub fn in_words(results: &Results) -> String {
 
 /// Returns the sentence on the bottleneck and the headroom.
 fn limit(bottleneck: &Bottleneck, streams: usize) -> String {
-    let what = bottleneck.what.as_ref().map_or_else(String::new, |what| format!(" ({what})"));
-    let busy =
-        format!("Bottleneck: {}{what}, {:.0} % busy", bottleneck.group, bottleneck.utilisation * 100.0);
+    let what = alike::limit(&bottleneck.group, bottleneck.what.as_deref());
+    let busy = format!("Bottleneck: {what}, {:.0} % busy", bottleneck.utilisation * 100.0);
     let about = if bottleneck.estimate { " (estimate)" } else { "" };
     // With several streams a factor says nothing without the load that it is a factor of.
     let of =
@@ -59,7 +58,7 @@ fn multiple(times: f64) -> String {
 /// What limits clients that wait for answers, and what more of them would bring: one component is always the busiest, so that it is
 /// busy says little.
 fn of_clients(bottleneck: &Bottleneck, what: &str, closed: &ClosedLoad) -> String {
-    let busy = format!("{}{what}, {:.0} % busy", bottleneck.group, bottleneck.utilisation * 100.0);
+    let busy = format!("{what}, {:.0} % busy", bottleneck.utilisation * 100.0);
     let limit = match closed.clients {
         1 => format!("Latency-bound (one request in flight): {busy}"),
         clients => format!("Bottleneck: {busy} with {clients} clients"),

@@ -1,6 +1,7 @@
 //! Results: what a run says, in the form that `--json` prints. The form is a contract: `docs/results.md` describes it and a
 //! test holds it to that.
 
+pub(crate) mod alike;
 mod answer;
 mod components;
 mod evictions;

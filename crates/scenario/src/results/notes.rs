@@ -1,11 +1,14 @@
 //! What a reader must know before trusting results.
 
+use std::collections::BTreeSet;
+
 use headrace_stats::{Interval, Method};
 use headrace_trace::Replay;
 use headrace_units::{Nanos, PerSecond};
+use headrace_work::NodeId;
 
 use super::components::{FARTHEST_ESTIMATE, falls_behind};
-use super::{Bottleneck, MOST_STREAMS, StreamResults, filling};
+use super::{Bottleneck, MOST_STREAMS, StreamResults, alike, filling};
 use crate::faults::Moment;
 use crate::plan::{Plan, StreamPlan};
 use crate::run::{End, Outcome, StreamOutcome};
@@ -40,7 +43,9 @@ pub(super) fn of(
     notes.extend(filling::note(plan, outcomes));
     notes.extend(of_components(plan));
     notes.extend(of_health(plan, outcomes));
-    notes.extend(outcomes.first().into_iter().flat_map(|outcome| outcome.remarks.iter().cloned()));
+    notes.extend(
+        outcomes.first().into_iter().flat_map(|outcome| alike::remarks(&plan.graph, &outcome.remarks)),
+    );
     notes.extend(priorities(plan));
     notes.extend(plan.streams.iter().filter_map(within_a_sector));
     notes.extend(unanswered(streams));
@@ -119,9 +124,13 @@ fn not_reached(plan: &Plan, outcome: &Outcome) -> Vec<String> {
 fn stands_still(outcome: &Outcome, plan: &Plan) -> String {
     let stream = &plan.streams[outcome.still.unwrap_or_default()];
     let reached = plan.graph.reached(stream.target);
-    let nodes = reached.iter().map(|id| &plan.graph.nodes[id.index()]);
-    let fields = nodes.flat_map(|node| {
-        node.plan.theory().time_fields().iter().map(move |field| format!("`{field}` of `{}`", node.path))
+    let mut groups = BTreeSet::new();
+    // Alike components have the same fields.
+    let first =
+        reached.iter().map(|id| &plan.graph.nodes[id.index()]).filter(|node| groups.insert(node.group));
+    let fields = first.flat_map(|node| {
+        let name = &plan.graph.groups[node.group as usize];
+        node.plan.theory().time_fields().iter().map(move |field| format!("`{field}` of `{name}`"))
     });
     let think = format!("`think` in `workload.{}.arrivals.closed`", stream.name);
     let fields: Vec<String> = fields.chain([think]).collect();
@@ -222,24 +231,22 @@ fn limits(bottleneck: Option<&Bottleneck>) -> Option<String> {
     let of = bottleneck?;
     match (of.saturated, of.saturates_at) {
         (true, Some(_)) => Some(format!(
-            "{}{} is overloaded: response times grow with run length and are not steady-state",
-            of.component,
-            of.what.as_ref().map_or_else(String::new, |what| format!(" ({what})"))
+            "{} is overloaded: response times grow with run length and are not steady-state",
+            alike::limit(&of.component, of.what.as_deref())
         )),
         (false, Some(_)) if of.estimate => {
             let other = of.not_proportional.as_ref().filter(|varies| **varies != of.component);
+            let (own, other) =
+                (alike::limit(&of.component, None), other.map(|path| alike::limit(path, None)));
             let why = match (other, &of.uneven) {
                 _ if of.at_least && of.saturates_at < Some(FARTHEST_ESTIMATE) => {
-                    format!(
-                        "{} mostly writes back, and needs less work per write under more load",
-                        of.component
-                    )
+                    format!("{own} mostly writes back, and needs less work per write under more load")
                 }
-                (Some(varies), _) => format!("{varies} may saturate before {}", of.component),
+                (Some(varies), _) => format!("{varies} may saturate before {own}"),
                 (None, Some(stream)) if of.not_proportional.is_none() => {
                     format!("it applies to the mean load, but the load of {stream} varies with time")
                 }
-                _ => format!("the utilisation of {} is not proportional to the load", of.component),
+                _ => format!("the utilisation of {own} is not proportional to the load"),
             };
             Some(format!("headroom is an estimate: {why}; `headrace capacity` finds the sustainable load"))
         }
@@ -285,7 +292,7 @@ fn bursts(plan: &Plan, streams: &[StreamResults], bottleneck: Option<&Bottleneck
             "{what} of {name} come {at} {}, more than the {} that {} sustains: queues grow while they last",
             PerSecond(most),
             PerSecond(sustained),
-            of.component
+            alike::limit(&of.component, None)
         )
     })
 }
@@ -300,19 +307,25 @@ fn behind(plan: &Plan, outcomes: &[Outcome], bottleneck: Option<&Bottleneck>) ->
     })
 }
 
-/// Returns the notes of components on their streams.
+/// Returns the notes of components on their streams, those of streams to alike copies once.
 pub fn of_components(plan: &Plan) -> Vec<String> {
-    plan.streams.iter().filter_map(|stream| plan.graph.view(stream.target).note(&stream.load())).collect()
+    let mut notes: Vec<String> = Vec::new();
+    for stream in &plan.streams {
+        let view = plan.graph.view(stream.target);
+        let note = view.note(&stream.load()).map(|note| note.replace(view.name(), view.group_name()));
+        notes.extend(note.filter(|note| !notes.contains(note)));
+    }
+    notes
 }
 
 /// Returns the notes on components that do not work at the end of the run, and on phases.
 fn of_health(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
     let Some(outcome) = outcomes.first() else { return Vec::new() };
-    let in_state = |state: &str| -> Vec<&str> {
-        let all = plan.graph.nodes.iter().zip(&outcome.components);
-        all.filter(|(_, component)| component.state == Some(state))
-            .map(|(node, _)| node.path.as_str())
-            .collect()
+    let in_state = |state: &str| -> Vec<NodeId> {
+        let all = plan.graph.ids().zip(&outcome.components);
+        let found = all.filter(|(_, component)| component.state == Some(state)).map(|(id, _)| id);
+        // A route fails with what it leads to.
+        found.filter(|id| plan.graph.nodes[id.index()].leads_to.is_none()).collect()
     };
     let mut notes = Vec::new();
     if plan.has_phases() {
@@ -335,7 +348,7 @@ fn of_health(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
     ] {
         let found = in_state(state);
         if !found.is_empty() {
-            notes.push(format!("{}: {says}", found.join(", ")));
+            notes.push(format!("{}: {says}", alike::listed(&plan.graph, &found)));
         }
     }
     notes

@@ -1,12 +1,14 @@
 //! What a run says of the time before, between and after faults.
 
+use std::collections::BTreeSet;
+
 use headrace_stats::{Histogram, Tally};
 use headrace_storage::{Change, Event};
 use headrace_work::NodeId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::faults::piece_name;
+use crate::faults::{self, piece_name};
 use crate::plan::Plan;
 use crate::run::{Outcome, PhaseOutcome};
 
@@ -59,7 +61,7 @@ fn phase(plan: &Plan, outcomes: &[Outcome], at: usize) -> PhaseResults {
     PhaseResults {
         from_s: mean(|phase| phase.span.0.secs()),
         to_s: mean(|phase| phase.span.1.secs()),
-        after: all[0].after.iter().map(|(node, event)| in_words(plan, *node, *event)).collect(),
+        after: events(plan, &all[0].after),
         streams: (0..plan.streams.len()).map(|stream| of_stream(plan, &all, stream)).collect(),
     }
 }
@@ -78,6 +80,44 @@ fn of_stream(plan: &Plan, all: &[&PhaseOutcome], stream: usize) -> PhaseStreamRe
         bytes_per_s: found().map(|(_, _, bytes, _)| *bytes as f64).sum::<f64>() / seconds,
         mean_ms: some.then(|| tally.mean_ns() * 1e-6),
         p99_ms: some.then(|| responses.quantile(0.99).ms()),
+    }
+}
+
+/// What happened, in words: of a copy of a group that a fault is of, what happened to all of its components is one event.
+fn events(plan: &Plan, all: &[(NodeId, Event)]) -> Vec<String> {
+    let mut left = all.to_vec();
+    let mut said = Vec::new();
+    let names: BTreeSet<&str> = plan.spec.faults.iter().map(|fault| &*fault.component).collect();
+    for name in names {
+        let members: BTreeSet<NodeId> = faults::of_copy(&plan.graph, name).collect();
+        let is_whole = |fails: bool| {
+            let changed = left.iter().filter(|(_, event)| is_change(*event, fails)).map(|(node, _)| node);
+            !members.is_empty() && changed.filter(|node| members.contains(node)).count() == members.len()
+        };
+        for fails in [true, false].into_iter().filter(|fails| is_whole(*fails)).collect::<Vec<_>>() {
+            let is_own = |(node, event): &(NodeId, Event)| members.contains(node) && is_change(*event, fails);
+            let replaced = left.iter().any(|one| is_own(one) && one.1 == Event::Changes(Change::Replaced));
+            left.retain(|one| !is_own(one));
+            let change = if fails {
+                Change::Fails
+            } else if replaced {
+                Change::Replaced
+            } else {
+                Change::Returns
+            };
+            said.push(format!("{name} {}", verb(change)));
+        }
+    }
+    said.extend(left.iter().map(|(node, event)| in_words(plan, *node, *event)));
+    said
+}
+
+/// Returns true if a component fails, or if it works again.
+fn is_change(event: Event, fails: bool) -> bool {
+    match event {
+        Event::Changes(Change::Fails) => fails,
+        Event::Changes(Change::Returns | Change::Replaced) => !fails,
+        _ => false,
     }
 }
 

@@ -88,7 +88,7 @@ impl RebuildResults<'_> {
 
     fn idle(&self, results: &Results) -> Option<String> {
         let name = self.kind.name.to_lowercase();
-        if !is_unlimited(results, &self.array.path, &name)? {
+        if !is_unlimited(results, &self.array.written, &name)? {
             return None;
         }
         let share = results.simulated_s / results.replications.max(1) as f64 / self.took_s;
@@ -107,8 +107,8 @@ impl RebuildResults<'_> {
 }
 
 /// Returns true if neither a rate nor a lower priority limits the work of this `name`; `None` where it is not that of an array of `system`.
-fn is_unlimited(results: &Results, path: &str, name: &str) -> Option<bool> {
-    let ComponentSpec::Array(array) = results.scenario.system.get(path)? else { return None };
+fn is_unlimited(results: &Results, written: &str, name: &str) -> Option<bool> {
+    let ComponentSpec::Array(array) = results.scenario.component(written)? else { return None };
     let (rate, priority) = match name {
         "rebuild" => array.rebuild.map(|spec| (spec.rate, spec.priority)).unwrap_or_default(),
         _ => array.scrub.map(|spec| (spec.rate, spec.priority))?,

@@ -4,6 +4,7 @@ use headrace_units::Nanos;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::alike;
 use crate::plan::Plan;
 use crate::run::{Outcome, RunSegment};
 
@@ -122,7 +123,7 @@ pub(super) fn in_words(stretch: &BusiestStretch) -> String {
         "Busiest from {} to {}: {} {:.0} % busy{p99}.",
         time(stretch.from_s),
         time(stretch.to_s),
-        stretch.group,
+        alike::limit(&stretch.group, None),
         stretch.utilisation * 100.0
     )
 }

@@ -39,7 +39,7 @@ pub struct Outcome {
     /// Who still waits for what, where nothing more can happen.
     pub waiting: Arc<[String]>,
     /// Notes of components on the run.
-    pub remarks: Arc<[String]>,
+    pub remarks: Arc<[(NodeId, String)]>,
     /// Over time: one point for each segment.
     pub series: Arc<[RunSegment]>,
     /// Number of events; `None` in a recursion.
@@ -199,8 +199,8 @@ pub fn at_each(
 ) -> Candidates<Outcome> {
     let series: Arc<[RunSegment]> = points::of(record, of.arena, &of.plan.objectives, now).into();
     let broken: Arc<[String]> = checks::broken(&evidence(record, of, now)).into();
-    let remarks = of.arena.ids().flat_map(|id| of.arena.component(id).remarks(now));
-    let remarks: Arc<[String]> = remarks.collect::<Vec<_>>().into();
+    let said = |id| of.arena.component(id).remarks(now).into_iter().map(move |remark| (id, remark));
+    let remarks: Arc<[(NodeId, String)]> = of.arena.ids().flat_map(said).collect::<Vec<_>>().into();
     let waiting = of.arena.ids().flat_map(|id| of.arena.component(id).waiting());
     let waiting: Arc<[String]> = waiting.filter(|_| end == End::Idle).collect::<Vec<_>>().into();
     let outcome = |cut: &Cut| Outcome {

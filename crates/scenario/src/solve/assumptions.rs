@@ -8,6 +8,7 @@ use headrace_storage::Change;
 use super::network::{DepthLimit, QueueNetwork, ServiceQueue};
 use super::{closed, network};
 use crate::plan::StreamPlan;
+use crate::results::alike::limit;
 use crate::theory::{independent, not_poisson};
 
 /// Returns all assumptions that fail, each once, those that fail by little last.
@@ -103,10 +104,11 @@ fn of_queue(network: &QueueNetwork, queue: &ServiceQueue) -> Option<String> {
 /// Who waits for a place waits for nothing else only where one stream of clients without think time has all places.
 fn of_places(network: &QueueNetwork, places: &DepthLimit) -> Option<String> {
     let known = |stream: usize| !network.is_open() && closed::waits_for_places_alone(network, stream, places);
-    let path = network.plan.graph.view(places.node).path();
+    let group = network.plan.graph.group(places.node);
     (!(0..network.streams.len()).any(known)).then(|| {
         format!(
-            "no request waits for a place in the queue: `{path}` has {} (queue depth), and the limit is for requests that wait nowhere else",
+            "no request waits for a place in the queue: {} has {}, and the limit is for requests that wait nowhere else",
+            limit(group, Some("queue depth")),
             places.many
         )
     })

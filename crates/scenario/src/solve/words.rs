@@ -3,6 +3,7 @@
 use headrace_units::Nanos;
 
 use super::{Solved, SolvedPoint, StationLimit};
+use crate::results::alike;
 
 /// Returns the answer: the response at the scenario's own load, the bottleneck, and the next one.
 pub fn answer(solved: &Solved, own: &SolvedPoint) -> String {
@@ -79,8 +80,7 @@ fn limit(solved: &Solved, own: &SolvedPoint) -> Option<String> {
 
 /// Returns the bottleneck as results name it: of a route it is the places of a queue depth.
 fn name(limit: &StationLimit) -> String {
-    let StationLimit { component, .. } = limit;
-    if is_depth(limit) { format!("{component} (queue depth)") } else { component.clone() }
+    alike::limit(&limit.component, is_depth(limit).then_some("queue depth"))
 }
 
 fn is_depth(limit: &StationLimit) -> bool {

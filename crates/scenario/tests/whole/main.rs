@@ -16,6 +16,7 @@ mod extended;
 mod faults;
 mod file_system;
 mod flush;
+mod groups;
 mod laws;
 mod limits;
 mod loops;

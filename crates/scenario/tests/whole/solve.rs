@@ -659,11 +659,11 @@ workload: {{u: {{from: h, to: s, arrivals: {{{arrivals}}}}}}}
     let open = solved(&text("poisson: 500 /s"), None);
     let of_places = &open.stations[0];
     assert_eq!((of_places.kind, of_places.servers), ("route", 4));
-    assert!(open.answer.contains("bottleneck h→s (queue depth)"), "{}", open.answer);
+    assert!(open.answer.contains("bottleneck h (queue depth to s)"), "{}", open.answer);
     assert!(open.answer.contains("If it had 25.00× the places, s would be"), "{}", open.answer);
     assert!((open.sustains_per_s - 400.0).abs() < 1e-6);
     assert!(open.points.iter().all(|point| point.response_ms.is_some() == (point.load < 400.0)));
-    assert!(open.fails.iter().any(|fails| fails.contains("has 4 (queue depth)")), "{:?}", open.fails);
+    assert!(open.fails.iter().any(|fails| fails.contains("h (queue depth to s) has 4")), "{:?}", open.fails);
 }
 
 /// Eight disks that are alike give one sentence, not eight; one that differs keeps its number.

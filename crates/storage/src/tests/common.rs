@@ -7,7 +7,7 @@ use crate::graph::Copies;
 use crate::station::{Order, StationSpec};
 use crate::{
     Arena, ComponentSpec, DeviceCatalogue, DeviceLookup, Graph, LoweringError, NodeContext, SimContext,
-    Slots, Timeline, WantedRoute, lower,
+    Slots, System, SystemSpec, Timeline, WantedWay, lower,
 };
 use headrace_kernel::{RngStream, Sim};
 use headrace_units::{Bytes, Nanos};
@@ -43,15 +43,16 @@ pub fn routed(
     routes: &[(&str, &str)],
     drive: &DiskNumbers,
 ) -> Result<Graph, Vec<LoweringError>> {
-    let system: IndexMap<String, ComponentSpec> =
-        system.iter().map(|(name, spec)| ((*name).to_owned(), spec.clone())).collect();
-    let wanted = |(from, to): &(&str, &str)| WantedRoute {
+    let system: IndexMap<String, SystemSpec> =
+        system.iter().map(|(name, spec)| ((*name).to_owned(), spec.clone().into())).collect();
+    let wanted = |(from, to): &(&str, &str)| WantedWay {
         stream: format!("{from} {to}"),
-        from: (*from).to_owned(),
+        from: Some((*from).to_owned()),
         to: (*to).to_owned(),
     };
-    let routes: Vec<WantedRoute> = routes.iter().map(wanted).collect();
-    lower(&IndexMap::new(), &system, &routes, &One(drive.clone()))
+    let routes: Vec<WantedWay> = routes.iter().map(wanted).collect();
+    let parts = IndexMap::new();
+    lower(&parts, &System::of(&parts, &system), &routes, &One(drive.clone()))
 }
 
 /// A drive without a cache.

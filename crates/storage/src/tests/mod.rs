@@ -13,6 +13,7 @@ mod faults;
 mod fc_loop;
 mod flush;
 mod graphs;
+mod groups;
 mod limiter;
 mod near;
 mod scrubs;

@@ -153,14 +153,15 @@ impl Spec for RecorderSpec {
 impl RecorderSpec {
     /// Returns the nodes to write to: the volumes, or the routes that lead to them.
     fn targets(&self, at: &mut Lowering, is_archive: bool) -> Option<Vec<NodeId>> {
+        let to: Vec<String> = self.to.iter().flat_map(|name| at.paths(name)).collect();
         match &self.from {
             Some(_) if is_archive => {
                 let help = "leave `from` out and give the archive a `network`";
                 at.refuse("from", "files reach an archive over its own network", Some(help))
             }
-            Some(from) => self.to.iter().map(|name| at.route(("from", from), ("to", name))).collect(),
-            None if is_archive => self.to.iter().map(|name| at.asked::<FileOp>("to", name)).collect(),
-            None => self.to.iter().map(|name| at.asked::<Block>("to", name)).collect(),
+            Some(from) => to.iter().map(|name| at.route(("from", from), ("to", name))).collect(),
+            None if is_archive => to.iter().map(|name| at.asked::<FileOp>("to", name)).collect(),
+            None => to.iter().map(|name| at.asked::<Block>("to", name)).collect(),
         }
     }
 }

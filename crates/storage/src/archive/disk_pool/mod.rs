@@ -99,8 +99,9 @@ impl Spec for DiskPoolSpec {
 impl DiskPoolSpec {
     /// Looks up the devices of the chains.
     fn devices(&self, at: &mut Lowering) -> Option<Vec<NodeId>> {
+        let names: Vec<String> = self.on.iter().flat_map(|name| at.paths(name)).collect();
         let devices: Vec<NodeId> =
-            self.on.iter().map(|name| at.asked::<Block>("on", name)).collect::<Option<_>>()?;
+            names.iter().map(|name| at.asked::<Block>("on", name)).collect::<Option<_>>()?;
         if !devices.is_empty() && devices.len() != self.chains as usize {
             let message = format!("there are {} devices for {} chains", devices.len(), self.chains);
             return at.refuse("on", message, Some("name one device for each chain"));

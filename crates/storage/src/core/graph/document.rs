@@ -21,14 +21,14 @@ pub enum Copies {
     Written(Box<ComponentSpec>),
 }
 
-/// A route that a stream wants.
+/// Where a stream comes from and goes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WantedRoute {
+pub struct WantedWay {
     /// The stream, by its name in `workload`.
     pub stream: String,
-    /// The server that its requests come from.
-    pub from: String,
-    /// The component that they go to.
+    /// The server that its requests come from, or the servers of several copies; `None` if they come from none.
+    pub from: Option<String>,
+    /// The component that they go to, or those of several copies.
     pub to: String,
 }
 

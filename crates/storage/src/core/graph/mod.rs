@@ -2,6 +2,7 @@
 
 mod document;
 mod lower;
+mod system;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,8 +15,10 @@ use crate::core::theory::{Demand, Features, Load, Model, Phase};
 use crate::core::work::Listed;
 use crate::{AnyPlan, Of};
 
-pub use document::{Copies, DeviceCatalogue, DeviceLookup, LoweringError, WantedRoute};
+pub use document::{Copies, DeviceCatalogue, DeviceLookup, LoweringError, WantedWay};
 pub use lower::{Lowering, MAX_BYTES};
+pub(crate) use system::Member;
+pub use system::{GroupMembers, GroupSpec, System, SystemSpec};
 
 /// A component: it exists once, whoever uses it.
 #[derive(Clone, Debug)]
@@ -23,6 +26,8 @@ pub struct Node {
     /// Its name in results: what stands in `system` by its name there, a part under the path of what it belongs to
     /// (`tds/spindle[2]`).
     pub path: String,
+    /// The component that it leads to and the group of that, if nobody wrote it, as of a route: messages have these names.
+    pub leads_to: Option<(String, String)>,
     /// Position in the document: `system.tds`, `parts.spindle`, `system.tds.of`.
     pub field: Vec<String>,
     /// Group of identical components, by its index in [`Graph::groups`].
@@ -46,7 +51,7 @@ pub struct Graph {
     pub groups: Vec<String>,
     /// Every node after all that it uses.
     pub order: Vec<NodeId>,
-    /// The routes, by the names of the server that asks and the component that answers.
+    /// What requests go through, by the names of the server that they come from, empty where there is none, and of where they go.
     pub routes: BTreeMap<(String, String), NodeId>,
 }
 
@@ -57,9 +62,9 @@ impl Graph {
         Some(NodeId(at as u32))
     }
 
-    /// The route from a server to a component.
-    pub fn route(&self, from: &str, to: &str) -> Option<NodeId> {
-        self.routes.get(&(from.to_owned(), to.to_owned())).copied()
+    /// The node to which a stream sends requests that come from a server, if it names one, and go to a component, or those of several copies.
+    pub fn entered(&self, from: Option<&str>, to: &str) -> Option<NodeId> {
+        self.routes.get(&(from.unwrap_or_default().to_owned(), to.to_owned())).copied()
     }
 
     /// Returns true if work sent to `from` can reach `to`.
@@ -118,6 +123,16 @@ impl<'g> View<'g> {
     /// Its path.
     pub fn path(self) -> &'g str {
         &self.node().path
+    }
+
+    /// Returns its name in messages: its path, or that of the component that it leads to if nobody wrote it.
+    pub fn name(self) -> &'g str {
+        self.node().leads_to.as_ref().map_or(&self.node().path, |(path, _)| path)
+    }
+
+    /// Returns the name of its group in messages.
+    pub fn group_name(self) -> &'g str {
+        self.node().leads_to.as_ref().map_or_else(|| self.graph.group(self.id), |(_, group)| group)
     }
 
     /// Returns the addressable bytes.

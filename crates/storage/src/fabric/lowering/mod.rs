@@ -7,10 +7,11 @@ use std::rc::Rc;
 
 use headrace_work::{Block, NodeId};
 
-use crate::core::graph::{Lowering, WantedRoute};
+use crate::AnyPlan;
+use crate::core::graph::{Lowering, Member, WantedWay};
+use crate::fabric::dispatcher::DispatcherPlan;
 use crate::fabric::route::{RoutePlan, SwitchHop};
 use crate::fabric::server::ServerSpec;
-use crate::{AnyPlan, ComponentSpec};
 use ways::{Crossed, Fabric, SwitchPath};
 
 /// The ways from each wire of one component to each wire of another.
@@ -28,16 +29,17 @@ impl Lowering<'_> {
         (from_field, from): (&str, &str),
         (to_field, to): (&str, &str),
     ) -> Option<NodeId> {
+        let server = self.server(from_field, from)?;
+        let target = self.asked::<Block>(to_field, to)?;
+        let (from, to) = (&*self.path_of(server).to_owned(), &*self.path_of(target).to_owned());
         if let Some(known) = self.routes.get(&(from.to_owned(), to.to_owned())) {
             return Some(*known);
         }
-        let server = self.server(from_field, from)?;
-        let target = self.asked::<Block>(to_field, to)?;
         if self.capacity(target).0 == 0 {
             let message = format!("`{to}` holds no data; servers send requests to components that do");
             return self.refuse(to_field, message, None);
         }
-        let stands_at = self.stands_at(to).to_owned();
+        let stands_at = self.stands_at(to);
         let ways = if stands_at == from || self.is_attached(from, to) {
             vec![SwitchPath::new()]
         } else {
@@ -56,31 +58,37 @@ impl Lowering<'_> {
     /// The server that a field names.
     fn server(&mut self, field: &str, name: &str) -> Option<NodeId> {
         match self.named_in_system(name) {
-            Some(spec) if spec.get::<ServerSpec>().is_some() => self.component(name),
+            Some(spec) if spec.get::<ServerSpec>().is_some() => self.shared(field, name),
             Some(other) => {
                 let message = format!("`{name}` is a {}; requests come from a server", other.kind());
                 self.refuse(field, message, Some("name a component of `type: server`"))
             }
             None => {
-                let is_server = |name: &&String| self.server_spec(name).is_some();
-                let known = self.names().filter(is_server).cloned().collect();
+                let is_server = |name: &String| self.server_spec(name).is_some();
+                let known = self.names().into_iter().filter(is_server).collect();
                 self.unknown(field, format!("there is no server `{name}`"), name, known)
             }
         }
     }
 
-    /// Returns true if a component is attached to a server without a switch.
+    /// Returns true if a component is attached to a server without a switch; both by their paths.
     fn is_attached(&self, server: &str, to: &str) -> bool {
-        self.server_spec(server).is_some_and(|spec| spec.attached.iter().any(|name| name == to))
+        let Some(server) = self.members(server).next() else { return false };
+        let attached = server.spec.get().map_or(&[][..], |spec: &ServerSpec| &spec.attached);
+        attached.iter().any(|name| self.seen_from(server, name).any(|member| member.path == to))
     }
 
     fn server_spec(&self, name: &str) -> Option<&ServerSpec> {
         self.named_in_system(name)?.get()
     }
 
-    /// Where one comes to a component: at the server that it belongs to, or at itself.
-    fn stands_at<'n>(&'n self, name: &'n str) -> &'n str {
-        self.named_in_system(name).and_then(ComponentSpec::host).unwrap_or(name)
+    /// The path at which one comes to a component: of the server that it belongs to, or its own.
+    fn stands_at(&self, path: &str) -> String {
+        let host = self.members(path).find_map(|member| {
+            let host = member.spec.host()?;
+            Some(self.seen_from(member, host).next().map_or_else(|| host.to_owned(), |at| at.path.clone()))
+        });
+        host.unwrap_or_else(|| path.to_owned())
     }
 
     /// The ways through the fabric; refused where there are none, with those that were looked for.
@@ -123,7 +131,9 @@ impl Lowering<'_> {
 
     /// Returns true if a switch connects a component of `system`.
     pub(crate) fn is_connected(&mut self, name: &str) -> bool {
-        self.fabric().wires(name) > 0
+        let paths = self.paths(name);
+        let fabric = self.fabric();
+        paths.iter().any(|path| fabric.wires(path) > 0)
     }
 
     /// The ways from each of the `members` parts of one component to each of another, both connected to switches, which are added to
@@ -135,6 +145,8 @@ impl Lowering<'_> {
         (to, tos): (&str, u32),
         uses: &mut Vec<NodeId>,
     ) -> Option<Mesh> {
+        let [from, to] = [from, to].map(|name| self.paths(name).swap_remove(0));
+        let (from, to) = (&*from, &*to);
         for (name, members) in [(from, froms), (to, tos)] {
             let wires = self.fabric().wires(name);
             if wires > members as usize {
@@ -176,12 +188,63 @@ impl Lowering<'_> {
     }
 }
 
-/// Makes the routes of streams. What is wrong with one is noted at its stream.
-pub(crate) fn stream_routes(at: &mut Lowering, streams: &[WantedRoute]) {
-    for WantedRoute { stream, from, to } in streams {
+/// Most pairs of servers and components that one stream goes between.
+const MOST_PAIRS: usize = 10_000;
+
+impl Lowering<'_> {
+    /// What a stream goes through: the component that it goes to, the route there from a server, or a dispatcher before the components of
+    /// several copies, or the routes there.
+    fn way_of(&mut self, WantedWay { from, to, .. }: &WantedWay) -> Option<NodeId> {
+        let tos: Vec<&Member> = self.members(to).collect();
+        let froms: Vec<&Member> = from.iter().flat_map(|from| self.members(from)).collect();
+        let nodes: Option<Vec<NodeId>> = match from {
+            None if tos.len() == 1 => return self.component(to),
+            Some(from) if tos.len() == 1 && froms.len() < 2 => return self.route(("from", from), ("to", to)),
+            None => tos.iter().map(|to| self.asked::<Block>("to", &to.path)).collect(),
+            Some(from) => {
+                let pairs = pairs(&froms, &tos);
+                if froms.is_empty() {
+                    return self.server("from", from);
+                }
+                if pairs.len() > MOST_PAIRS {
+                    let message = format!(
+                        "`{from}` and `{to}` are {} pairs; at most {MOST_PAIRS} are possible",
+                        pairs.len()
+                    );
+                    return self.refuse("to", message, Some("name fewer: the components of one copy"));
+                }
+                pairs.iter().map(|(from, to)| self.route(("from", from), ("to", to))).collect()
+            }
+        };
+        self.dispatched(from.as_deref(), to, nodes?)
+    }
+
+    /// A dispatcher of the requests from servers, if they come from any, to components, as both are written, to these nodes.
+    fn dispatched(&mut self, from: Option<&str>, to: &str, nodes: Vec<NodeId>) -> Option<NodeId> {
+        let capacity = nodes.iter().map(|node| self.capacity(*node)).min()?;
+        let path = from.map_or_else(|| format!("all {to}"), |from| format!("{from}→all {to}"));
+        Some(self.entry(&path, to, (AnyPlan::Dispatcher(DispatcherPlan.into()), nodes, capacity)))
+    }
+}
+
+/// The servers and components that requests go between: each of the one to each of the other, or, where both have components in the same
+/// copies of a group, each server to those of its own copy.
+fn pairs(froms: &[&Member], tos: &[&Member]) -> Vec<(String, String)> {
+    let every = || froms.iter().flat_map(|from| tos.iter().map(move |to| (from, to)));
+    let is_own = |(from, to): &(&&Member, &&Member)| !from.scope.is_empty() && from.scope == to.scope;
+    let is_within = froms.len() > 1 && tos.len() > 1 && every().any(|pair| is_own(&pair));
+    let chosen = every().filter(|pair| !is_within || is_own(pair));
+    chosen.map(|(from, to)| (from.path.clone(), to.path.clone())).collect()
+}
+
+/// Finds or makes what streams go through. What is wrong with a way is noted at its stream.
+pub(crate) fn stream_ways(at: &mut Lowering, streams: &[WantedWay]) {
+    for way in streams {
+        let ends = (way.from.clone().unwrap_or_default(), way.to.clone());
         // A component that is missing is noted with the stream itself.
-        if at.named_in_system(to).is_some() {
-            at.for_stream(stream, |at| at.route(("from", from), ("to", to)));
+        if at.named_in_system(&way.to).is_some() && !at.routes.contains_key(&ends) {
+            let found = at.for_stream(&way.stream, |at| at.way_of(way));
+            at.routes.extend(found.map(|id| (ends, id)));
         }
     }
 }

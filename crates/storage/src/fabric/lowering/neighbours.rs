@@ -1,9 +1,9 @@
 //! The neighbours of a switch, checked where it is lowered.
 
-use super::ways::{Socket, lists};
+use super::ways::{Socket, WiresListed};
 use crate::ComponentSpec;
 use crate::core::graph::Lowering;
-use crate::fabric::switch::{Connection, SwitchSpec};
+use crate::fabric::switch::Connection;
 
 impl Lowering<'_> {
     /// The ports of the switch that is being lowered; none where it is a part, which nobody can connect to.
@@ -15,17 +15,22 @@ impl Lowering<'_> {
         }
     }
 
-    /// Checks that a neighbour of a switch is there, and is something that has a port.
-    pub(crate) fn neighbour(&mut self, field: &str, to: &Connection) -> Option<()> {
-        let (name, own) = (to.name(), self.path().to_owned());
-        let Some(spec) = self.named_in_system(name) else {
-            if self.is_part(name) {
-                let message = format!("`{name}` is a part, which exists only as a copy in an array");
-                return self.refuse(field, message, Some("write it under `system:`"));
-            }
-            let known = self.names().filter(|other| **other != own).cloned().collect();
-            return self.unknown(field, format!("there is no component `{name}` in `system`"), name, known);
-        };
+    /// Checks that what a switch connects is there, and is something that has a port.
+    pub(crate) fn neighbours(&mut self, field: &str, to: &Connection) -> Option<()> {
+        let name = to.name();
+        if self.named_in_system(name).is_some() {
+            let all = self.paths(name);
+            return all.iter().map(|path| self.neighbour(field, path)).collect();
+        }
+        if self.is_part(name) {
+            let message = format!("`{name}` is a part, which exists only as a copy in an array");
+            return self.refuse(field, message, Some("write it under `system:`"));
+        }
+        self.no_such_component(field, name)
+    }
+
+    fn neighbour(&mut self, field: &str, name: &str) -> Option<()> {
+        let (own, spec) = (self.path().to_owned(), self.named_in_system(name)?);
         match spec {
             _ if name == own => self.refuse(field, format!("`{own}` connects to itself"), None),
             ComponentSpec::Link(_)
@@ -35,8 +40,9 @@ impl Lowering<'_> {
                 let message = format!("`{name}` is a {}, which a switch cannot connect", spec.kind());
                 self.refuse(field, message, Some("a switch connects servers, storage and other switches"))
             }
-            ComponentSpec::Switch(other) => {
-                let (here, there) = (self.listed(&own, name), lists(other, &own));
+            ComponentSpec::Switch(_) => {
+                let listed = self.once(WiresListed::of);
+                let (here, there) = (listed.between(&own, name), listed.between(name, &own));
                 let message =
                     format!("`{own}` lists {here} wires to `{name}`, which lists {there} to `{own}`");
                 let differs = there > 0 && here != there;
@@ -48,10 +54,5 @@ impl Lowering<'_> {
             }
             _ => Some(()),
         }
-    }
-
-    fn listed(&self, switch: &str, name: &str) -> u32 {
-        let found = self.named_in_system(switch).and_then(|spec| spec.get::<SwitchSpec>());
-        found.map_or(0, |switch| lists(switch, name))
     }
 }

@@ -1,8 +1,10 @@
 //! The fabric: what switches connect, and the shortest ways through them.
 
+use std::collections::BTreeMap;
+
 use indexmap::IndexMap;
 
-use crate::ComponentSpec;
+use crate::core::graph::{Member, System};
 use crate::fabric::switch::{Connection, SwitchSpec};
 use crate::fabric::wire::WireFields;
 
@@ -18,10 +20,13 @@ pub(crate) struct Fabric {
 /// A port of a switch before it is built.
 #[derive(Clone, Debug)]
 pub(crate) struct Socket {
-    /// Its neighbour, with a number where several wires lead there.
+    /// Its neighbour as the switch has it, with a number where several wires lead there.
     pub name: String,
+    /// The name of the port's group: that of the neighbour without numbers.
+    pub like: String,
     pub to_switch: bool,
     pub line: WireFields,
+    /// Path of its neighbour.
     pub neighbour: String,
     /// The other end of a wire between switches: the switch, and its port.
     peer: Option<(usize, usize)>,
@@ -38,22 +43,61 @@ pub(super) struct Crossed {
 /// The switches on a way, in order.
 pub(super) type SwitchPath = Vec<Crossed>;
 
-fn switches(system: &IndexMap<String, ComponentSpec>) -> Vec<(&str, &SwitchSpec)> {
-    system.iter().filter_map(|(name, spec)| Some((name.as_str(), spec.get::<SwitchSpec>()?))).collect()
+/// A switch, and all that it lists: a name can stand for several components.
+struct Listing<'s> {
+    member: &'s Member<'s>,
+    spec: &'s SwitchSpec,
+    to: Vec<(&'s Member<'s>, &'s Connection)>,
+}
+
+impl<'s> Listing<'s> {
+    fn of(system: &'s System<'s>, member: &'s Member<'s>) -> Option<Self> {
+        let spec: &SwitchSpec = member.spec.get()?;
+        let each = |connection: &'s Connection| {
+            let all = system.means(&member.scope, connection.name()).iter();
+            all.map(move |number| (system.member(*number), connection))
+        };
+        Some(Self { member, spec, to: spec.connects.iter().flat_map(each).collect() })
+    }
+}
+
+/// The number of wires from each switch to each other that it lists, by their paths.
+pub(super) struct WiresListed(BTreeMap<(String, String), u32>);
+
+impl WiresListed {
+    pub fn of(system: &System) -> Self {
+        let mut listed = BTreeMap::new();
+        for switch in system.members().filter_map(|member| Listing::of(system, member)) {
+            for (to, connection) in switch.to.iter().filter(|(to, _)| to.spec.get::<SwitchSpec>().is_some()) {
+                let ends = (switch.member.path.clone(), to.path.clone());
+                *listed.entry(ends).or_default() += connection.links();
+            }
+        }
+        Self(listed)
+    }
+
+    pub fn between(&self, from: &str, to: &str) -> u32 {
+        self.0.get(&(from.to_owned(), to.to_owned())).copied().unwrap_or(0)
+    }
 }
 
 impl Fabric {
-    pub fn of(system: &IndexMap<String, ComponentSpec>) -> Self {
-        let all = switches(system);
-        let empty = all.iter().map(|(name, _)| ((*name).to_owned(), Vec::new())).collect();
+    pub fn of(system: &System) -> Self {
+        let listed = WiresListed::of(system);
+        let all: Vec<Listing> = system.members().filter_map(|member| Listing::of(system, member)).collect();
+        let numbers: BTreeMap<&str, usize> =
+            all.iter().enumerate().map(|(at, switch)| (&*switch.member.path, at)).collect();
+        let empty = all.iter().map(|switch| (switch.member.path.clone(), Vec::new())).collect();
         let mut fabric = Self { switches: empty };
-        for (at, (_, switch)) in all.iter().enumerate() {
-            for connection in &switch.connects {
-                let other = all.iter().position(|(name, _)| *name == connection.name());
-                if other
-                    .is_none_or(|other| other != at && !(other < at && lists(all[other].1, all[at].0) > 0))
-                {
-                    fabric.link(at, other, connection, switch.line(connection));
+        for (at, switch) in all.iter().enumerate() {
+            for (to, connection) in &switch.to {
+                let other = numbers.get(&*to.path).copied();
+                let lists_it =
+                    |other: usize| listed.between(&all[other].member.path, &switch.member.path) > 0;
+                let is_first = |other| other != at && !(other < at && lists_it(other));
+                if other.is_none_or(is_first) {
+                    let ends = [(at, switch.member), (other.unwrap_or(at), *to)];
+                    fabric.link(ends, other.is_some(), (connection.links(), switch.spec.line(connection)));
                 }
             }
         }
@@ -61,21 +105,28 @@ impl Fabric {
         fabric
     }
 
-    fn link(&mut self, at: usize, other: Option<usize>, to: &Connection, line: WireFields) {
-        for _ in 0..to.links() {
-            let ends = other.map(|other| (self.switches[at].1.len(), self.switches[other].1.len(), other));
-            let socket = |neighbour: &str, peer| Socket {
-                name: neighbour.to_owned(),
-                neighbour: neighbour.to_owned(),
-                to_switch: other.is_some(),
-                line,
-                peer,
-            };
-            let far = socket(&self.switches[at].0, ends.map(|(near, ..)| (at, near)));
-            let near = socket(to.name(), ends.map(|(_, far, other)| (other, far)));
-            self.switches[at].1.push(near);
-            if let Some(other) = other {
-                self.switches[other].1.push(far);
+    /// Adds the wires between a switch and its neighbour, a switch too or not.
+    fn link(
+        &mut self,
+        [near, far]: [(usize, &Member); 2],
+        to_switch: bool,
+        (links, line): (u32, WireFields),
+    ) {
+        let socket = |scope: &Member, to: &Member, peer| Socket {
+            name: to.path.strip_prefix(&scope.scope).unwrap_or(&to.path).to_owned(),
+            like: to.group.strip_prefix(&*scope_group(scope)).unwrap_or(&to.group).to_owned(),
+            neighbour: to.path.clone(),
+            to_switch,
+            line,
+            peer,
+        };
+        for _ in 0..links {
+            let ends = to_switch.then(|| (self.switches[near.0].1.len(), self.switches[far.0].1.len()));
+            let here = socket(near.1, far.1, ends.map(|(_, port)| (far.0, port)));
+            let there = socket(far.1, near.1, ends.map(|(port, _)| (near.0, port)));
+            self.switches[near.0].1.push(here);
+            if to_switch {
+                self.switches[far.0].1.push(there);
             }
         }
     }
@@ -87,9 +138,9 @@ impl Fabric {
             for socket in sockets {
                 wires.entry(socket.neighbour.clone()).or_default().push(socket);
             }
-            for (neighbour, wires) in wires.into_iter().filter(|(_, wires)| wires.len() > 1) {
+            for wires in wires.into_values().filter(|wires| wires.len() > 1) {
                 let numbered = wires.into_iter().enumerate();
-                numbered.for_each(|(at, socket)| socket.name = format!("{neighbour}[{at}]"));
+                numbered.for_each(|(at, socket)| socket.name = format!("{}[{at}]", socket.name));
             }
         }
     }
@@ -206,17 +257,18 @@ impl Fabric {
     }
 }
 
-/// Returns the number of wires to a neighbour that a switch lists.
-pub(super) fn lists(switch: &SwitchSpec, name: &str) -> u32 {
-    switch.connects.iter().filter(|to| to.name() == name).map(Connection::links).sum()
+/// The scope of a component without the numbers of copies.
+fn scope_group(member: &Member) -> String {
+    member.group[..member.group.rfind('/').map_or(0, |at| at + 1)].to_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::graph::SystemSpec;
     use proptest::prelude::*;
 
-    fn system(switches: &[Vec<usize>], links: &[(usize, usize)]) -> IndexMap<String, ComponentSpec> {
+    fn system(switches: &[Vec<usize>], links: &[(usize, usize)]) -> IndexMap<String, SystemSpec> {
         let switch = |at: usize, ends: &Vec<usize>| {
             let ends = ends.iter().map(|end| format!("\"c{end}\""));
             let peers = links.iter().filter(|(a, b)| *a == at && a != b).map(|(_, b)| format!("\"s{b}\""));
@@ -225,7 +277,8 @@ mod tests {
                 format!(r#"{{"type": "switch", "rate": "1 GB/s", "connects": [{}]}}"#, connects.join(","));
             (format!("s{at}"), serde_json::from_str(&text).unwrap())
         };
-        switches.iter().enumerate().map(|(at, ends)| switch(at, ends)).collect()
+        let end = |end: usize| (format!("c{end}"), serde_json::from_str(r#"{"type": "server"}"#).unwrap());
+        (0..6).map(end).chain(switches.iter().enumerate().map(|(at, ends)| switch(at, ends))).collect()
     }
 
     /// All distances between switches, by Floyd and Warshall.
@@ -253,7 +306,8 @@ mod tests {
             let n = ends.len();
             let links: Vec<(usize, usize)> =
                 links.into_iter().map(|(a, b)| (a.min(b) % n, a.max(b) % n)).collect();
-            let fabric = Fabric::of(&system(&ends, &links));
+            let (parts, system) = (IndexMap::new(), system(&ends, &links));
+            let fabric = Fabric::of(&System::of(&parts, &system));
             let far = all_distances(n, &links);
             let at = |end: usize| (0..n).filter(|at| ends[*at].contains(&end)).collect::<Vec<_>>();
             let between = |a: usize, b: usize| {

@@ -12,15 +12,15 @@ use crate::fabric::server::Paths;
 impl RoutePlan {
     /// Returns the assumption that fails if there are several paths.
     fn fails(&self, view: View) -> Option<String> {
-        let path = view.path();
+        let to = view.name();
         match (self.policy, self.timeout) {
             _ if self.ways.len() == 1 => None,
             (Paths::ShortestQueue, _) => {
-                Some(format!("each path gets an equal share: `{path}` takes the shortest queue"))
+                Some(format!("each path to `{to}` gets an equal share: the server takes the shortest queue"))
             }
-            (_, Some(timeout)) => {
-                Some(format!("a request is sent once: `{path}` retries it on another path after {timeout}"))
-            }
+            (_, Some(timeout)) => Some(format!(
+                "a request to `{to}` is sent once: the server retries it on another path after {timeout}"
+            )),
             _ => None,
         }
     }
@@ -107,7 +107,8 @@ impl Theory for RoutePlan {
     }
 
     fn model(&self, view: View, load: &Load) -> Result<Model, String> {
-        let fails = format!("requests reach one component: those through `{}` reach several", view.path());
+        let fails =
+            format!("requests reach one component: those to `{}` reach several on their way", view.name());
         Ok(Model::Busy { work_ms: Self::busiest_ms(&self.demands(view, load)?), fails })
     }
 

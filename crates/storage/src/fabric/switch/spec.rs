@@ -51,7 +51,7 @@ pub struct SwitchSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Connection {
-    /// The name of a component of `system`, connected by one wire like the other ports.
+    /// The name of a component of `system`, connected by one wire like the other ports, or of those of all copies of a group.
     Name(String),
     /// A component with different or several wires.
     Written(Linked),
@@ -146,7 +146,7 @@ impl SwitchSpec {
             return at.refuse("connects", "a switch needs at least one neighbour", Some(help));
         }
         let neighbours: Option<Vec<()>> =
-            self.connects.iter().map(|connection| at.neighbour("connects", connection)).collect();
+            self.connects.iter().map(|connection| at.neighbours("connects", connection)).collect();
         neighbours.map(drop)
     }
 
@@ -184,7 +184,7 @@ impl Spec for SwitchSpec {
             let wire = socket.line.wire(at)?;
             let mut port = |direction: &str, passes| {
                 let plan = PortPlan { wire, messages: true, passes, commands: [Nanos::ZERO; 2] };
-                let (like, name) = (&socket.neighbour, &socket.name);
+                let (like, name) = (&socket.like, &socket.name);
                 let port = AnyPlan::Port(plan.clone().into());
                 uses.push(at.part_of(&format!("{like} {direction}"), &format!("{name} {direction}"), port));
                 (uses.len() - 1, plan)

@@ -16,6 +16,8 @@ pub(super) struct LoweringSite {
     pub(super) field: Vec<String>,
     pub(super) path: String,
     pub(super) group: String,
+    /// The path and the group of what it leads to, of a node that nobody wrote.
+    pub(super) leads_to: Option<(String, String)>,
     pub(super) within: Option<usize>,
     /// The component of `system` that it belongs to, by its place there.
     pub(super) root: usize,

@@ -19,7 +19,7 @@ impl Lowering<'_> {
         self.made(spot, plan, Vec::new(), Bytes(0))
     }
 
-    /// Adds a node between two components of `system`, after all others.
+    /// Adds a node between two components of `system`, by their paths, after all others.
     pub(crate) fn between(
         &mut self,
         (from, to): (&str, &str),
@@ -28,9 +28,36 @@ impl Lowering<'_> {
         capacity: Bytes,
     ) -> NodeId {
         let path = format!("{from}→{to}");
-        let field = vec!["system".to_owned(), from.to_owned()];
-        let root = self.system.len();
-        let spot = LoweringSite { field, group: path.clone(), path, root, ..LoweringSite::default() };
+        let [(from_group, field), (to_group, _)] = [from, to].map(|name| {
+            let member = self.members(name).next();
+            member.map_or_else(Default::default, |member| (member.group.clone(), member.field.clone()))
+        });
+        let spot = LoweringSite {
+            field,
+            group: format!("{from_group}→{to_group}"),
+            path,
+            leads_to: Some((to.to_owned(), to_group)),
+            root: self.system.len(),
+            ..LoweringSite::default()
+        };
+        self.made(spot, plan, uses, capacity)
+    }
+
+    /// Adds a node, after all others, through which a stream comes to components, named as it is written there.
+    pub(crate) fn entry(
+        &mut self,
+        path: &str,
+        to: &str,
+        (plan, uses, capacity): (AnyPlan, Vec<NodeId>, Bytes),
+    ) -> NodeId {
+        let spot = LoweringSite {
+            field: self.context.field.clone(),
+            group: path.to_owned(),
+            path: path.to_owned(),
+            leads_to: Some((to.to_owned(), to.to_owned())),
+            root: self.system.len(),
+            ..LoweringSite::default()
+        };
         self.made(spot, plan, uses, capacity)
     }
 

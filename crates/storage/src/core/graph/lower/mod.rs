@@ -15,13 +15,14 @@ use headrace_work::NodeId;
 use indexmap::IndexMap;
 
 use super::document::{Copies, DeviceCatalogue, LoweringError, NameStep};
+use super::system::{Member, System};
 use super::{Graph, Node};
 use crate::ComponentSpec;
 use crate::core::work::Listed;
 use draft::{Draft, LoweringSite};
 
 /// A larger system is refused: each component takes some hundred bytes.
-const MAX_COMPONENTS: usize = 100_000;
+pub(super) const MAX_COMPONENTS: usize = 100_000;
 
 /// Maximum depth of parts within parts.
 const MAX_DEPTH: usize = 16;
@@ -32,13 +33,13 @@ pub const MAX_BYTES: u64 = 1 << 60;
 /// A document on its way to a graph, as a component sees it that is being lowered.
 pub struct Lowering<'d> {
     parts: &'d IndexMap<String, ComponentSpec>,
-    system: &'d IndexMap<String, ComponentSpec>,
+    system: &'d System<'d>,
     catalogue: &'d dyn DeviceCatalogue,
     drafts: Vec<Draft>,
     /// Finished drafts, each after all that it uses.
     order: Vec<usize>,
-    /// The components of `system` that were met; none while they are being lowered, or where they have errors.
-    named: BTreeMap<&'d str, Option<NodeId>>,
+    /// The components of `system` that were met, by their numbers there; none while they are being lowered, or where they have errors.
+    named: BTreeMap<usize, Option<NodeId>>,
     context: LoweringSite,
     /// The names on the way here, outermost first.
     chain: Vec<NameStep>,
@@ -53,7 +54,7 @@ impl<'d> Lowering<'d> {
     /// Lowers all parts and components of a document. What is wrong is noted, also in those that nothing uses.
     pub(crate) fn of(
         parts: &'d IndexMap<String, ComponentSpec>,
-        system: &'d IndexMap<String, ComponentSpec>,
+        system: &'d System<'d>,
         catalogue: &'d dyn DeviceCatalogue,
     ) -> Self {
         let mut lowering = Self {
@@ -70,7 +71,7 @@ impl<'d> Lowering<'d> {
             routes: BTreeMap::new(),
         };
         parts.keys().for_each(|name| lowering.try_part(name));
-        system.keys().for_each(|name| _ = lowering.component(name));
+        (0..system.len()).for_each(|number| _ = lowering.member(number));
         lowering
     }
 
@@ -83,17 +84,49 @@ impl<'d> Lowering<'d> {
     }
 
     /// Returns what `compute` finds in the document, which is computed once.
-    pub(crate) fn once<T: Any>(
-        &mut self,
-        compute: impl FnOnce(&IndexMap<String, ComponentSpec>) -> T,
-    ) -> Rc<T> {
+    pub(crate) fn once<T: Any>(&mut self, compute: impl FnOnce(&System) -> T) -> Rc<T> {
         let known = self.computed.entry(TypeId::of::<T>()).or_insert_with(|| Rc::new(compute(self.system)));
         Rc::clone(known).downcast().expect("what is computed lies under its type")
     }
 
-    /// Returns the names in `system`, in order.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &'d String> + use<'d> {
-        self.system.keys()
+    /// Returns the names of components that the component being lowered can write, alike ones once.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.system.names(self.scope())
+    }
+
+    /// The copy of a group that the component being lowered belongs to; empty outside of groups.
+    fn scope(&self) -> &'d str {
+        if self.context.root < self.system.len() { &self.system.member(self.context.root).scope } else { "" }
+    }
+
+    /// The components of `system` that a name means to the component being lowered, by their numbers there.
+    fn means(&self, name: &str) -> &'d [usize] {
+        match self.system.means(self.scope(), name) {
+            [] if self.context.root == usize::MAX => self.system.means_anywhere(name),
+            found => found,
+        }
+    }
+
+    /// Returns the components of `system` that a name means to the component being lowered: one, or those of several copies.
+    pub(crate) fn members(&self, name: &str) -> impl Iterator<Item = &'d Member<'d>> + use<'d> {
+        let system = self.system;
+        self.means(name).iter().map(|number| system.member(*number))
+    }
+
+    /// Returns the components of `system` that a name means to another component of it.
+    pub(crate) fn seen_from(
+        &self,
+        other: &Member,
+        name: &str,
+    ) -> impl Iterator<Item = &'d Member<'d>> + use<'d> {
+        let system = self.system;
+        system.means(&other.scope, name).iter().map(|number| system.member(*number))
+    }
+
+    /// Returns the paths of the components that `name` means; itself where it means none, for a message about it.
+    pub(crate) fn paths(&self, name: &str) -> Vec<String> {
+        let found: Vec<String> = self.members(name).map(|member| member.path.clone()).collect();
+        if found.is_empty() { vec![name.to_owned()] } else { found }
     }
 
     /// Returns true if `parts` has this name.
@@ -126,35 +159,50 @@ impl<'d> Lowering<'d> {
         self.drafts[self.context.id].capacity = capacity;
     }
 
-    /// Returns the component of `system` with a name.
+    /// Returns the component of `system` with a name; of those of several copies the first.
     pub fn named_in_system(&self, name: &str) -> Option<&'d ComponentSpec> {
-        self.system.get(name)
+        self.members(name).next().map(|member| member.spec)
     }
 
     /// A component of `system` that `field` names.
     pub fn shared(&mut self, field: &str, name: &str) -> Option<NodeId> {
-        if !self.system.contains_key(name) && self.parts.contains_key(name) {
+        match *self.means(name) {
+            [] => self.no_such_component(field, name),
+            [number] => self.acyclic(field, number),
+            [first, ..] => {
+                let message = format!("`{name}` is {} components; one belongs here", self.means(name).len());
+                let help = format!("name one of them, such as `{}`", self.system.member(first).path);
+                self.refuse(field, message, Some(&help))
+            }
+        }
+    }
+
+    pub(crate) fn no_such_component<T>(&mut self, field: &str, name: &str) -> Option<T> {
+        if self.parts.contains_key(name) {
             let message = format!("`{name}` is a part, which exists only as a copy in an array");
             return self.refuse(field, message, Some("define it under `system:` to share it"));
         }
-        if !self.system.contains_key(name) {
-            let help = format!("there is no component `{name}` in `system`");
-            let known = self
-                .system
-                .keys()
-                .filter(|other| self.chain.first() != Some(&NameStep::System((*other).clone())));
-            let known = known.cloned().collect();
-            return self.unknown(field, help, name, known);
+        if let Some(within) = self.system.of_group(self.scope(), name) {
+            let message = format!("`{name}` is a group of copies, not a component");
+            return self.refuse(field, message, Some(&format!("name a component of it: {within}")));
         }
-        if self.chain.contains(&NameStep::System(name.to_owned())) {
-            let circle = format!("circular reference: {} → {name}", self.way());
+        let own = |other: &String| self.chain.first() == Some(&NameStep::System(other.clone()));
+        let known = self.names().into_iter().filter(|other| !own(other)).collect();
+        self.unknown(field, format!("there is no component `{name}` in `system`"), name, known)
+    }
+
+    /// A component of `system`, unless the one being lowered is used by it.
+    fn acyclic(&mut self, field: &str, number: usize) -> Option<NodeId> {
+        let path = &self.system.member(number).path;
+        if self.chain.contains(&NameStep::System(path.clone())) {
+            let circle = format!("circular reference: {} → {path}", self.way());
             return self.refuse(
                 field,
                 circle,
                 Some("a component cannot use itself, directly or through others"),
             );
         }
-        self.component(name)
+        self.member(number)
     }
 
     /// A component of `system` that `field` names, to which work of the kind `W` goes.
@@ -177,7 +225,10 @@ impl<'d> Lowering<'d> {
     /// The components that `field` asks for work of the kind `W`: `count` copies of a part, or those of `system` that it lists.
     pub fn copies<W: Listed>(&mut self, field: &str, of: &Copies, count: Option<u32>) -> Option<Vec<NodeId>> {
         match of {
-            Copies::Shared(names) => names.iter().map(|name| self.asked::<W>(field, name)).collect(),
+            Copies::Shared(names) => {
+                let all: Vec<String> = names.iter().flat_map(|name| self.paths(name)).collect();
+                all.iter().map(|name| self.asked::<W>(field, name)).collect()
+            }
             Copies::Written(spec) => {
                 self.must_serve::<W>(field, spec.kind(), spec)?;
                 let mut inner = self.context.field.clone();
@@ -202,7 +253,7 @@ impl<'d> Lowering<'d> {
     }
 
     fn no_such_part<T>(&mut self, field: &str, name: &str) -> Option<T> {
-        if self.system.contains_key(name) {
+        if !self.means(name).is_empty() {
             let message = format!(
                 "`{name}` is defined in `system`, where each component exists once; an array consists of copies of a part"
             );
@@ -266,21 +317,30 @@ impl<'d> Lowering<'d> {
         NodeId(moved(first) as u32)
     }
 
-    /// Lowers a component of `system`, unless that was done.
+    /// Lowers the component of `system` that a name means, unless that was done.
     pub(crate) fn component(&mut self, name: &str) -> Option<NodeId> {
-        let (root, name, spec) = self.system.get_full(name)?;
-        if let Some(done) = self.named.get(name.as_str()) {
+        self.member(*self.means(name).first()?)
+    }
+
+    /// Lowers a component of `system` by its number there, unless that was done.
+    fn member(&mut self, root: usize) -> Option<NodeId> {
+        if let Some(done) = self.named.get(&root) {
             return *done;
         }
-        self.named.insert(name, None);
+        self.named.insert(root, None);
+        let Member { spec, path, group, field, .. } = self.system.member(root);
+        let (field, path, group) = (field.clone(), path.clone(), group.clone());
         let outer = self.context.clone();
-        let field = vec!["system".to_owned(), name.clone()];
-        let spot =
-            LoweringSite { field, path: name.clone(), group: name.clone(), root, ..LoweringSite::default() };
-        let id = self.at(NameStep::System(name.clone()), spot, spec);
+        let spot = LoweringSite { field, path: path.clone(), group, root, ..LoweringSite::default() };
+        let id = self.at(NameStep::System(path), spot, spec);
         self.context = outer;
-        self.named.insert(name, id);
+        self.named.insert(root, id);
         id
+    }
+
+    /// Returns true if the component being lowered belongs to a copy that is not the first.
+    fn repeats(&self) -> bool {
+        self.context.root < self.system.len() && self.system.member(self.context.root).repeats
     }
 
     /// Lowers a part that may be used nowhere, for its errors alone.
@@ -349,7 +409,8 @@ impl<'d> Lowering<'d> {
             }
             let uses = uses.into_iter().map(|used| renumbered(used.index())).collect();
             let (path, field, within) = (spot.path, spot.field, spot.within.map(renumbered));
-            graph.nodes.push(Node { path, field, group, within, plan, uses, capacity });
+            let leads_to = spot.leads_to;
+            graph.nodes.push(Node { path, leads_to, field, group, within, plan, uses, capacity });
         }
         graph
     }

@@ -32,7 +32,10 @@ impl Lowering<'_> {
     pub(super) fn say<T>(&mut self, field: &str, error: LoweringError) -> Option<T> {
         let field = self.context.field.iter().cloned().chain(field.split('.').map(str::to_owned)).collect();
         let error = LoweringError { field, ..error };
-        if !self.errors.contains(&error) {
+        // What is wrong with the first copy of a group is wrong with all.
+        let is_said =
+            |known: &LoweringError| *known == error || (self.repeats() && known.field == error.field);
+        if !self.errors.iter().any(is_said) {
             self.errors.push(error);
         }
         None
