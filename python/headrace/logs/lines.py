@@ -14,7 +14,7 @@ import polars as pl
 
 from headrace.errors import refusal, refuse_endless
 
-CHUNK = 4 << 20
+CHUNK = 16 << 20
 LONGEST = 1 << 20  # No line of a log is longer; what is (a disk image) is no log.
 MAGIC: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7z": lzma.open}
 

@@ -54,14 +54,20 @@ def _split(lines: pl.DataFrame) -> pl.DataFrame:
     They are found one by one, which is several times as fast as all at once.
     """
     text = pl.col("text").str
-    split = lines.with_columns(
-        is_line=text.contains(PATTERN),
-        epoch=text.extract(r'"epoch_time"\s*:\s*"?(\d+(?:\.\d+)?)'),
-        message=text.extract(r'"message"\s*:\s*"([^"\\]*)'),
+
+    def value(name: str) -> pl.Expr:
+        return text.extract(rf'"{name}"\s*:\s*"?([^",}}]*)')
+
+    split = lines.with_columns(epoch=value("epoch_time").str.strip_chars(), message=text.extract(r'"message"\s*:\s*"([^"\\]*)'))
+    is_object = text.contains(r"^\s*\{") & text.ends_with("}")
+    found = split.with_columns(
+        *(value(name).alias(f"field {name}") for name in FIELDS),
+        is_line=is_object & pl.col("epoch").str.contains(r"^\d") & pl.col("message").is_not_null(),
     )
-    values = (text.extract(rf'"{name}"\s*:\s*"?([^",}}]*)').alias(f"field {name}") for name in FIELDS)
     fields = pl.col("^field .*$").str.strip_chars()
-    return split.with_columns(values).with_columns(pl.when(_READ_HERE & ~fields.is_in(["null", ""])).then(fields))
+    return found.with_columns(
+        pl.when(_READ_HERE & ~fields.is_in(["null", ""])).then(fields), pl.col("is_line").fill_null(False)
+    )
 
 
 CTA = Format(
