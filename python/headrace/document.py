@@ -487,9 +487,9 @@ class ComponentSpecServer(TypedDict):
     cores: NotRequired[int]
     """Number of cores."""
     submit: NotRequired[str]
-    """Core time to submit a command."""
+    """Core time to submit a command, or to take one in. A server that a volume belongs to does both: a request from another server takes `submit` and `complete` twice, once for the network and once for the drives."""
     complete: NotRequired[str]
-    """Core time to complete a command."""
+    """Core time to complete a command, or to send its answer."""
     interrupt: NotRequired[str]
     """Additional core time per interrupt."""
     copy: NotRequired[str | None]
@@ -1628,13 +1628,13 @@ class RecoverySpec(TypedDict):
     objects_per_group: NotRequired[int]
     """Number of objects of a group that recover at a time (`osd_recovery_max_active`, that of hard disks)."""
 
-Preset: TypeAlias = "Literal['fc_1g'] | Literal['fc_2g'] | Literal['fc_4g'] | Literal['fc_8g'] | Literal['fc_16g'] | Literal['fc_32g'] | Literal['ethernet_1g'] | Literal['ethernet_10g'] | Literal['ethernet_25g'] | Literal['ethernet_40g'] | Literal['ethernet_100g'] | Literal['ethernet_200g'] | Literal['ethernet_400g'] | Literal['infiniband_sdr_1x'] | Literal['infiniband_sdr'] | Literal['infiniband_ddr'] | Literal['infiniband_qdr'] | Literal['infiniband_fdr'] | Literal['infiniband_edr'] | Literal['infiniband_hdr'] | Literal['infiniband_ndr']"
+Preset: TypeAlias = "Literal['fc_1g'] | Literal['fc_2g'] | Literal['fc_4g'] | Literal['fc_8g'] | Literal['fc_16g'] | Literal['fc_32g'] | Literal['ethernet_1g'] | Literal['ethernet_10g'] | Literal['ethernet_25g'] | Literal['ethernet_40g'] | Literal['ethernet_100g'] | Literal['ethernet_200g'] | Literal['ethernet_400g'] | Literal['roce_25g'] | Literal['roce_100g'] | Literal['roce_200g'] | Literal['roce_400g'] | Literal['infiniband_sdr_1x'] | Literal['infiniband_sdr'] | Literal['infiniband_ddr'] | Literal['infiniband_qdr'] | Literal['infiniband_fdr'] | Literal['infiniband_edr'] | Literal['infiniband_hdr'] | Literal['infiniband_ndr']"
 """A type of wire: its rate after line coding, and its frames."""
 
 FrameSpec: TypeAlias = "Protocol | Frame"
 """Frame format: a protocol, or payload and overhead."""
 
-Protocol: TypeAlias = "Literal['fibre_channel'] | Literal['tcp'] | Literal['tcp_jumbo'] | Literal['infiniband']"
+Protocol: TypeAlias = "Literal['fibre_channel'] | Literal['tcp'] | Literal['tcp_jumbo'] | Literal['roce'] | Literal['infiniband']"
 """A protocol: payload and overhead of its frames. All frames but the last are full."""
 
 class Frame(TypedDict):

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use headrace_analytic::{Distribution, Mg1, fork_join};
-use headrace_storage::Model;
+use headrace_storage::{Model, ServiceKind};
 use headrace_units::{Nanos, PerSecond};
 use headrace_work::{NodeId, Op};
 use schemars::JsonSchema;
@@ -145,13 +145,35 @@ fn overload(targets: &Targets, target: NodeId, utilisation: f64) -> Option<Probl
     let stream = streams.iter().find(|stream| rate_per_ms(stream).is_some())?;
     let path = Path::of(&["workload", &stream.name]).key("arrivals");
     let (each, busy) = (Nanos::from_ms(utilisation / rate), utilisation * 100.0);
+    let elsewhere = busiest_elsewhere(targets.plan, name, streams);
+    let part = elsewhere.as_ref().map_or_else(|| "its busiest part".to_owned(), |other| format!("`{other}`"));
     let message = format!(
-        "`{name}` is overloaded: {} × {each} of work for its busiest part = {busy:.1} % utilisation; it must stay below 100 %",
+        "`{name}` is overloaded: {} × {each} of work for {part} = {busy:.1} % utilisation; it must stay below 100 %",
         PerSecond(rate * 1e3),
     );
     let sustained = PerSecond(rate * 1e3 / utilisation);
-    let help = format!("lower the rate below {sustained}, or add capacity to `{name}`");
+    let help = format!(
+        "lower the rate below {sustained}, or add capacity to `{}`",
+        elsewhere.as_deref().unwrap_or(name)
+    );
     Some(Problem { overload: true, ..Problem::at(path, message).help(help) })
+}
+
+/// Returns the component with the highest utilisation by open streams to the target `name`, if that is no part of it: a server, a port.
+fn busiest_elsewhere(plan: &Plan, name: &str, streams: &[&StreamPlan]) -> Option<String> {
+    let mut works: BTreeMap<NodeId, f64> = BTreeMap::new();
+    for (stream, rate) in streams.iter().filter_map(|stream| Some((stream, rate_per_ms(stream)?))) {
+        for demand in plan.graph.view(stream.target).demands(&stream.load()).ok()? {
+            if let ServiceKind::Queue { servers, .. } = demand.server {
+                let work = rate * demand.visits * demand.distribution.mean() / f64::from(servers);
+                *works.entry(demand.node).or_default() += work;
+            }
+        }
+    }
+    let (busiest, _) = works.into_iter().max_by(|(_, one), (_, other)| one.total_cmp(other))?;
+    let group = plan.graph.view(busiest).group_name();
+    let is_own = group.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    (!is_own).then(|| group.to_owned())
 }
 
 /// What the theory of networks says of a scenario's own load.

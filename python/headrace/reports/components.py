@@ -10,6 +10,8 @@ Json = dict[str, Any]
 
 # Below this utilisation headroom is shown as more than a hundredfold.
 LEAST_USED = 0.01
+# More alike components than this are one row.
+MOST_ALIKE = 4
 
 
 def components(found: Json) -> tuple[list[str], list[list[str]]]:
@@ -138,7 +140,7 @@ def _plain(name: str, value: float | None) -> str:
 
 
 def grouped(components: list[Json]) -> Iterator[Json]:
-    """Show at most eight alike components one by one; of more, the busiest and how many there are.
+    """Show few alike components one by one; of more than `MOST_ALIKE`, the busiest and how many there are.
 
     Dispatchers, which nobody wrote and which take no time, are left out.
     """
@@ -147,7 +149,7 @@ def grouped(components: list[Json]) -> Iterator[Json]:
         if component["kind"] != "dispatcher":
             groups.setdefault(component["group"], []).append(component)
     for members in groups.values():
-        if len(members) <= 8:
+        if len(members) <= MOST_ALIKE:
             yield from members
         else:
             busiest = max(members, key=lambda member: (member["utilisation"] or 0, member["bytes_per_s"]))

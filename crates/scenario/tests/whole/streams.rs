@@ -300,7 +300,24 @@ run: {{requests: 200000}}
     assert!(fails.contains("measured error for 4 disks at 60 % utilisation: −1.7 %"), "{fails}");
     close(results.streams[0].response.mean_ms, theory.mean_ms.unwrap() / 0.983, 1.5, "Nelson and Tantawi");
     let refused = simulate(&text(210), "test.yaml", &[], &Options::default(), &Progress::default());
-    assert!(refused.unwrap_err().rendered().contains("`volume` is overloaded"));
+    let refused = refused.unwrap_err().rendered();
+    assert!(refused.contains("`volume` is overloaded") && refused.contains("its busiest part"), "{refused}");
+}
+
+/// What carries too little may lie before the component that a stream goes to: half the drive's time in the cores of its server.
+#[test]
+fn overload_is_that_of_the_component_on_the_way_that_saturates() {
+    let text = "
+system:
+  host: {type: server, cores: 2, submit: 3 ms, complete: 1 ms, attached: [drive]}
+  drive: {type: station, service: 1 ms, capacity: 1 GB}
+workload: {users: {from: host, to: drive, arrivals: {poisson: 600 /s}, size: 4 KiB}}
+run: {requests: 1000}
+";
+    let refused = simulate(text, "test.yaml", &[], &Options::default(), &Progress::default());
+    let refused = refused.unwrap_err().rendered();
+    assert!(refused.contains("600 /s × 2 ms of work for `host` = 120.0 % utilisation"), "{refused}");
+    assert!(refused.contains("lower the rate below 500 /s, or add capacity to `host`"), "{refused}");
 }
 
 /// The headroom of a component is of the streams that reach it: what a host elsewhere waits for does not count.

@@ -22,10 +22,11 @@ pub struct ServerSpec {
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 4096))]
     pub cores: u32,
-    /// Core time to submit a command.
+    /// Core time to submit a command, or to take one in. A server that a volume belongs to does both: a request from another server takes
+    /// `submit` and `complete` twice, once for the network and once for the drives.
     #[serde(default)]
     pub submit: Nanos,
-    /// Core time to complete a command.
+    /// Core time to complete a command, or to send its answer.
     #[serde(default)]
     pub complete: Nanos,
     /// Additional core time per interrupt.

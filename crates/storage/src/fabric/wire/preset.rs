@@ -48,6 +48,18 @@ pub enum Preset {
     /// Ethernet of 400 Gb/s, with TCP.
     #[serde(rename = "ethernet_400g")]
     Ethernet400,
+    /// Ethernet of 25 Gb/s, with RDMA (RoCE v2).
+    #[serde(rename = "roce_25g")]
+    Roce25,
+    /// Ethernet of 100 Gb/s, with RDMA (RoCE v2).
+    #[serde(rename = "roce_100g")]
+    Roce100,
+    /// Ethernet of 200 Gb/s, with RDMA (RoCE v2).
+    #[serde(rename = "roce_200g")]
+    Roce200,
+    /// Ethernet of 400 Gb/s, with RDMA (RoCE v2).
+    #[serde(rename = "roce_400g")]
+    Roce400,
     /// InfiniBand SDR of one lane, 2.5 Gbaud, 8b/10b: 250 MB/s.
     #[serde(rename = "infiniband_sdr_1x")]
     Sdr1x,
@@ -95,11 +107,11 @@ impl Preset {
             Self::Fc32 => by_64b66b(28.05),
             Self::Ethernet1 => 125e6,
             Self::Ethernet10 => 1.25e9,
-            Self::Ethernet25 => 3.125e9,
+            Self::Ethernet25 | Self::Roce25 => 3.125e9,
             Self::Ethernet40 => 5e9,
-            Self::Ethernet100 => 12.5e9,
-            Self::Ethernet200 | Self::Hdr => 25e9,
-            Self::Ethernet400 | Self::Ndr => 50e9,
+            Self::Ethernet100 | Self::Roce100 => 12.5e9,
+            Self::Ethernet200 | Self::Roce200 | Self::Hdr => 25e9,
+            Self::Ethernet400 | Self::Roce400 | Self::Ndr => 50e9,
             Self::Sdr1x => by_8b10b(2.5),
             Self::Sdr => by_8b10b(10.0),
             Self::Ddr => by_8b10b(20.0),
@@ -121,13 +133,20 @@ impl Preset {
             | Self::Edr
             | Self::Hdr
             | Self::Ndr => Protocol::Infiniband,
-            _ => Protocol::Tcp,
+            Self::Roce25 | Self::Roce100 | Self::Roce200 | Self::Roce400 => Protocol::Roce,
+            Self::Ethernet1
+            | Self::Ethernet10
+            | Self::Ethernet25
+            | Self::Ethernet40
+            | Self::Ethernet100
+            | Self::Ethernet200
+            | Self::Ethernet400 => Protocol::Tcp,
         })
     }
 
     /// Nominal rate of each preset, in MB/s of data.
     #[cfg(test)]
-    pub const NOMINAL: [(Self, f64); 11] = [
+    pub const NOMINAL: [(Self, f64); 12] = [
         (Self::Fc1, 100.0),
         (Self::Fc2, 200.0),
         (Self::Fc4, 400.0),
@@ -138,6 +157,7 @@ impl Preset {
         (Self::Qdr, 4000.0),
         (Self::Edr, 12500.0),
         (Self::Ethernet400, 50_000.0),
+        (Self::Roce100, 12_500.0),
         (Self::Hdr, 25_000.0),
     ];
 }
