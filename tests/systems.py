@@ -324,6 +324,9 @@ class Systems:
             placement=lambda: "rendezvous",
             read_from=lambda: "any",
         )
+        if self.chance(0.3):
+            placed |= {"racks": self.one(1, servers), "uplink": {"type": "link", "rate": "1 GB/s"}}
+            placed |= self.one({}, {"clients": "in_racks", "read_from": "nearest"})
         where: Json = {"of": part, "servers": servers, "drives": drives}
         if self.chance(0.2):
             where = self.on_shared_servers(self.parts[part], servers, drives)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BetweenHosts", "BitmapSpec", "BoundedParetoSpec", "Branch", "BufferNumbers", "ByHeat", "ByteColumn", "BytesLimit", "CacheSpec", "CacheStart", "CachedWrites", "Cause", "CauseShares", "Cells", "CheckpointSpec", "Cleaning", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CopyChoice", "CsvColumns", "DebtSpec", "DeclusteredSpec", "DestageSpec", "DiskField", "DiskNumbers", "Domain", "DrawnSize", "DrawnTime", "DriveGroup", "DriveQueue", "DriveShare", "Duplex", "Elsewhere", "EmpiricalSpec", "Engine", "ErasureSpec", "EvictSlowSpec", "Excess", "FailsSpec", "FailureRate", "Failures", "FaultSpec", "Fetch", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "FlushSpec", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "GroupMembers", "HyperexponentialSpec", "Interface", "InterfaceSpec", "Interpolation", "LayoutSpec", "Level", "Level0Spec", "Limits", "Linked", "LoadTime", "Locate", "LognormalSpec", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "MountRule", "MoveTime", "OpSpec", "OperationsLimit", "Order", "Paths", "PatternSpec", "Placement", "Placement2", "Placement3", "Policy", "PolicySpec", "PoolContents", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "RateFrom", "RatesSpec", "ReadAhead", "ReadFrom", "ReadReplica", "RebuildSpec", "Recall", "ReconnectedWrite", "RecoverySpec", "Region", "RepackSpec", "ReplacementSpec", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScrubSpec", "ScsiPreset", "SeekTimes", "Serpentine", "Share", "ShareNumbers", "SizeSpec", "SlipsSkew", "SmallWrites", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Sourced9", "Spares", "SsdField", "SsdNumbers", "Stalls", "StepSpec", "StorageModule", "StreamSpec", "Streaming", "StripeAccess", "SuspendNumbers", "SystemSpec", "TapeDriveField", "TapeDriveNumbers", "TapeFailures", "TapePoolSpec", "Target", "TimeColumn", "TimeShare", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "Told9", "TraceFormat", "TrackOrder", "Travel", "Unseen", "VariedDevice", "VaryingSpec", "VerifySpec", "Via", "VolumeField", "VolumeNumbers", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
+__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BetweenHosts", "BitmapSpec", "BoundedParetoSpec", "Branch", "BufferNumbers", "ByHeat", "ByteColumn", "BytesLimit", "CacheSpec", "CacheStart", "CachedWrites", "Cause", "CauseShares", "Cells", "CheckpointSpec", "Cleaning", "Clients", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CopyChoice", "CsvColumns", "DebtSpec", "DeclusteredSpec", "DestageSpec", "DiskField", "DiskNumbers", "Domain", "DrawnSize", "DrawnTime", "DriveGroup", "DriveQueue", "DriveShare", "Duplex", "Elsewhere", "EmpiricalSpec", "Engine", "ErasureSpec", "EvictSlowSpec", "Excess", "FailsSpec", "FailureRate", "Failures", "FaultSpec", "Fetch", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "FlushSpec", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "GroupMembers", "HyperexponentialSpec", "Interface", "InterfaceSpec", "Interpolation", "LayoutSpec", "Level", "Level0Spec", "Limits", "Linked", "LoadTime", "Locate", "LognormalSpec", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "MountRule", "MoveTime", "OpSpec", "OperationsLimit", "Order", "Paths", "PatternSpec", "Placement", "Placement2", "Placement3", "Policy", "PolicySpec", "PoolContents", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "RateFrom", "RatesSpec", "ReadAhead", "ReadFrom", "ReadReplica", "RebuildSpec", "Recall", "ReconnectedWrite", "RecoverySpec", "Region", "RepackSpec", "ReplacementSpec", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScrubSpec", "ScsiPreset", "SeekTimes", "Serpentine", "Share", "ShareNumbers", "SizeSpec", "SlipsSkew", "SmallWrites", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Sourced9", "Spares", "SsdField", "SsdNumbers", "Stalls", "StepSpec", "StorageModule", "StreamSpec", "Streaming", "StripeAccess", "SuspendNumbers", "SystemSpec", "TapeDriveField", "TapeDriveNumbers", "TapeFailures", "TapePoolSpec", "Target", "TimeColumn", "TimeShare", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "Told9", "TraceFormat", "TrackOrder", "Travel", "Unseen", "VariedDevice", "VaryingSpec", "VerifySpec", "Via", "VolumeField", "VolumeNumbers", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, its load, and the length of the simulation."""
@@ -370,6 +370,10 @@ class ComponentSpecPool(TypedDict):
     """Server: a part of `type: server`, or one component for each server. Its core time is taken by each request at the primary and by each piece where its drive is: `submit` when it comes, `complete` when its answer goes. Default: no core time."""
     link: NotRequired[Copies | None]
     """Link of a server to the network: a part of `type: link`, or one component for each server. Data that comes in crosses it as writes, data that goes out as reads, one message after another and stored at the end of each link. Default: no time on a network."""
+    uplink: NotRequired[Copies | None]
+    """Link of a rack to all others and to what is outside: a part of `type: link`, or one component for each rack. What goes from one rack to another crosses both, out as reads and in as writes. Default: no time between racks."""
+    clients: NotRequired[Clients]
+    """Where clients are."""
     replicas: NotRequired[int | None]
     """Number of replicas. Give this or `erasure`."""
     erasure: NotRequired[ErasureSpec | None]
@@ -1589,6 +1593,9 @@ class DebtSpec(TypedDict):
     stop_at: NotRequired[str]
     """From which on puts stop: `hard_pending_compaction_bytes_limit`. Default: 256 GiB."""
 
+Clients: TypeAlias = "Literal['outside'] | Literal['in_racks']"
+"""Where the clients of a pool are."""
+
 class ErasureSpec(TypedDict):
     """An erasure code: each stripe of an object has `data` units, and `parity` units computed from them, any of which may be lost."""
 
@@ -1615,7 +1622,7 @@ Domain: TypeAlias = "Literal['drive'] | Literal['server'] | Literal['rack']"
 Placement: TypeAlias = "Literal['straw2'] | Literal['rendezvous']"
 """Choice of the drives of a group."""
 
-ReadReplica: TypeAlias = "Literal['primary'] | Literal['any']"
+ReadReplica: TypeAlias = "Literal['primary'] | Literal['any'] | Literal['nearest']"
 """Replica that reads are served from."""
 
 class RecoverySpec(TypedDict):

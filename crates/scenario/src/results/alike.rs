@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use headrace_storage::{Graph, Node};
 use headrace_work::NodeId;
+use indexmap::IndexMap;
 
 use crate::faults;
 
@@ -13,16 +14,13 @@ const MOST_NAMED: usize = 4;
 /// Returns remarks on components, those of alike components that differ in nothing but numbers as one: identical ones with the number of
 /// components, others as the first of them.
 pub(super) fn remarks(graph: &Graph, all: &[(NodeId, String)]) -> Vec<String> {
-    let mut merged: Vec<(u32, String, Vec<&(NodeId, String)>)> = Vec::new();
+    let mut merged: IndexMap<(u32, String), Vec<&(NodeId, String)>> = IndexMap::new();
     for remark in all {
         let node = &graph.nodes[remark.0.index()];
         let kind = without_digits(&remark.1.replace(&node.path, ""));
-        match merged.iter_mut().find(|(group, known, _)| (*group, &*known) == (node.group, &kind)) {
-            Some((.., alike)) => alike.push(remark),
-            None => merged.push((node.group, kind, vec![remark])),
-        }
+        merged.entry((node.group, kind)).or_default().push(remark);
     }
-    merged.iter().map(|(_, _, alike)| one(graph, alike)).collect()
+    merged.values().map(|alike| one(graph, alike)).collect()
 }
 
 fn without_digits(text: &str) -> String {
@@ -74,7 +72,8 @@ pub(super) fn listed(graph: &Graph, found: &[NodeId]) -> String {
 
 /// Takes the components of copies that are all there from a list, and returns the names of the copies, the outermost that are whole.
 fn whole_copies(graph: &Graph, left: &mut Vec<NodeId>) -> Vec<String> {
-    let scope = |id: &NodeId| graph.nodes[id.index()].path.rsplit_once('/').map(|(scope, _)| scope.to_owned());
+    let scope =
+        |id: &NodeId| graph.nodes[id.index()].path.rsplit_once('/').map(|(scope, _)| scope.to_owned());
     let entries = left.iter().filter(|id| graph.nodes[id.index()].within.is_none());
     let mut scopes: Vec<String> = entries.filter_map(scope).collect();
     scopes.sort_by_key(|scope| (scope.len(), scope.clone()));

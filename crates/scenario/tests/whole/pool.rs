@@ -211,6 +211,48 @@ fn any_replica_can_be_read() {
     assert!(asked("primary") <= 2 && asked("any") >= 3);
 }
 
+/// Two racks with a replica of everything in each, and clients in both: bytes that leave racks for 1,000 requests of 4 KiB.
+fn crossed(fields: &str, op: &str) -> f64 {
+    let fields = format!("replicas: 2, groups: 64, racks: 2, domain: rack, uplink: spine, {fields}");
+    let stream = format!("arrivals: {{poisson: 1000 /s}}, size: 4 KiB, align: 4 KiB, op: {op}");
+    let text = pool(4, &fields, &stream, "run: {requests: 1000, warm_up: none}");
+    let found = run(&text.replace("system:", "  spine: {type: link, rate: 10 GB/s}\nsystem:"));
+    assert_eq!(found.streams[0].failed, 0);
+    let spines: Vec<_> = found.components.iter().filter(|of| of.path.starts_with("pool/spine[")).collect();
+    assert_eq!(spines.len(), 2);
+    // What leaves a rack enters the other, unless it goes outside.
+    spines.iter().map(|of| of.bytes_per_s).sum::<f64>() * found.simulated_s / 4096.0
+}
+
+/// A read from the nearest replica stays in its rack, one from the primary or from any leaves it every other time and crosses two uplinks.
+/// A write goes to both racks: from the primary, which every other client is not beside.
+#[test]
+fn uplinks_carry_what_goes_between_racks() {
+    let inside = |from: &str, op: &str| crossed(&format!("clients: in_racks, read_from: {from}"), op);
+    near(inside("nearest", "read"), 0.0, 1e-9);
+    near(inside("primary", "read"), 1000.0, 100.0);
+    near(inside("any", "read"), 1000.0, 100.0);
+    near(inside("nearest", "write"), 2000.0 + 1000.0, 100.0);
+    near(crossed("read_from: any", "read"), 1000.0, 1.0);
+    near(crossed("", "write"), 1000.0 + 2000.0, 1.0);
+}
+
+/// Clients of a rack read from the other one while theirs cannot be reached; those behind its uplink reach nothing.
+#[test]
+fn what_is_nearest_changes_with_what_works() {
+    let of = |fault: &str| {
+        let fields = "replicas: 2, groups: 64, racks: 2, domain: rack, uplink: spine, clients: in_racks, read_from: nearest";
+        let reads = "arrivals: {poisson: 1000 /s}, size: 4 KiB, op: read";
+        let end = format!(
+            "faults: [{{component: '{fault}', fails: 1 ms}}]\nrun: {{requests: 2000, warm_up: none}}"
+        );
+        let text = pool(2, fields, reads, &end);
+        run(&text.replace("system:", "  spine: {type: link, rate: 10 GB/s}\nsystem:"))
+    };
+    assert_eq!(of("pool/node[0]").streams[0].failed, 0);
+    near(of("pool/spine[0]").streams[0].failed as f64, 1000.0, 100.0);
+}
+
 #[test]
 fn what_cannot_be_placed_is_refused() {
     let both = refused(&pool(6, "replicas: 3, erasure: {data: 4, parity: 2}, groups: 8", MIXED, ""));
@@ -221,6 +263,8 @@ fn what_cannot_be_placed_is_refused() {
     assert!(large.contains("which has room for") && large.contains("pool/drive["), "{large}");
     let racks = refused(&pool(6, &format!("{CODE}, racks: 7"), MIXED, ""));
     assert!(racks.contains("more racks than servers"), "{racks}");
+    let nearest = refused(&pool(6, "replicas: 3, groups: 8, read_from: nearest", MIXED, ""));
+    assert!(nearest.contains("set `clients: in_racks`"), "{nearest}");
     let link = refused(&pool(6, CODE, MIXED, "").replace("link: port", "link: drive"));
     assert!(link.contains("a part of `type: link` belongs here"), "{link}");
     let odd = refused(&pool(6, &CODE.replace("256 KiB", "100 KiB"), MIXED, ""));

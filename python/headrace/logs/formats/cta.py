@@ -58,7 +58,9 @@ def _split(lines: pl.DataFrame) -> pl.DataFrame:
     def value(name: str) -> pl.Expr:
         return text.extract(rf'"{name}"\s*:\s*"?([^",}}]*)')
 
-    split = lines.with_columns(epoch=value("epoch_time").str.strip_chars(), message=text.extract(r'"message"\s*:\s*"([^"\\]*)'))
+    split = lines.with_columns(
+        epoch=value("epoch_time").str.strip_chars(), message=text.extract(r'"message"\s*:\s*"([^"\\]*)')
+    )
     is_object = text.contains(r"^\s*\{") & text.ends_with("}")
     found = split.with_columns(
         *(value(name).alias(f"field {name}") for name in FIELDS),

@@ -30,17 +30,20 @@ use crate::core::meter::{Activity, Meter, add};
 use crate::core::redundancy::Redundancy;
 use crate::core::theory::Features;
 use crate::core::work::Serve;
-use groups::{Groups, Homes, OfObject};
-use pieces::Piece;
+use groups::{Groups, Homes, OfObject, Place};
+use pieces::{End, Piece};
 use recovery::Recovery;
 
 pub use placement::Placement;
-pub use spec::{Domain, ErasureSpec, PoolSpec, ReadReplica, RecoverySpec, StripeAccess};
+pub use spec::{Clients, Domain, ErasureSpec, PoolSpec, ReadReplica, RecoverySpec, StripeAccess};
+
+/// Stream of the hash that says where a request comes from.
+const CLIENT: u64 = 0xC11E;
 
 /// Times that a request is tried while drives and servers fail.
 const TRIES: u64 = 64;
 
-/// A pool whose drives are known. It uses its servers, then its links, then its drives.
+/// A pool whose drives are known. It uses its servers, then its links, then its uplinks, then its drives.
 #[derive(Clone, Debug)]
 pub struct PoolPlan {
     layout: Parity,
@@ -52,9 +55,11 @@ pub struct PoolPlan {
     recovery: RecoverySpec,
     /// Drives of a server.
     per_server: u32,
+    clients: Clients,
     racks: u32,
     servers: usize,
     links: usize,
+    uplinks: usize,
 }
 
 impl PoolPlan {
@@ -65,6 +70,17 @@ impl PoolPlan {
 
     fn server_of(&self, drive: u32) -> usize {
         (drive / self.per_server) as usize
+    }
+
+    fn rack_of(&self, server: usize) -> usize {
+        let servers = self.homes.slots.len() as u32 / self.per_server;
+        spec::rack_of(server as u32, servers, self.racks)
+    }
+
+    /// Where a request comes from.
+    fn client_of(&self, request: &Request<Block>) -> End {
+        let rack = || (subkey(request.key, CLIENT) % u64::from(self.racks)) as usize;
+        End::Client((self.clients == Clients::InRacks).then(rack))
     }
 
     /// The drives of each domain of a kind.
@@ -134,7 +150,7 @@ impl Theory for PoolPlan {
     }
 
     fn redundancy(&self, _: View) -> Result<Option<Redundancy>, String> {
-        let others = (self.servers + self.links) as u32;
+        let others = (self.servers + self.links + self.uplinks) as u32;
         let drives = (others..others + self.homes.slots.len() as u32).collect();
         let bytes = (self.homes.objects * self.object) as f64;
         Ok(Some(Redundancy {
@@ -160,6 +176,7 @@ pub struct Pool<'m> {
     plan: &'m PoolPlan,
     servers: &'m [Edge<'m>],
     links: &'m [Edge<'m>],
+    uplinks: &'m [Edge<'m>],
     drives: &'m [Edge<'m>],
     groups: Groups<'m>,
     /// Bytes that are being written or recovered.
@@ -189,6 +206,7 @@ struct PoolCounts {
 /// The part of a request that belongs to one object.
 struct Part<'m> {
     pool: &'m Pool<'m>,
+    client: End,
     object: u64,
     request: Request<Block>,
     ticket: u64,
@@ -201,7 +219,8 @@ impl Plan for PoolPlan {
         let uses = context.uses();
         let sim = context.shared.sim;
         let (servers, others) = uses.split_at(self.servers);
-        let (links, drives) = others.split_at(self.links);
+        let (links, others) = others.split_at(self.links);
+        let (uplinks, drives) = others.split_at(self.uplinks);
         let counts = self.homes.counts();
         let most = u64::from(counts.iter().copied().max().unwrap_or(0));
         Pool {
@@ -210,6 +229,7 @@ impl Plan for PoolPlan {
             plan: self,
             servers,
             links,
+            uplinks,
             drives,
             groups: Groups::new(&self.homes),
             locks: Locks::new(sim, self.object),
@@ -232,7 +252,7 @@ impl<'m> Pool<'m> {
             std::future::pending::<()>().await;
         }
         let mut breakdown = Breakdown::from(self.sim.now());
-        self.serve_part(part.object, &part.request, &mut breakdown).await;
+        self.serve_part((part.client, part.object), &part.request, &mut breakdown).await;
         if breakdown.has_failed() {
             self.undone.borrow_mut().push((part.ticket, 0));
         }
@@ -240,13 +260,13 @@ impl<'m> Pool<'m> {
     }
 
     /// Serves the part of a request that belongs to one object. Who asks tries again what failed because a drive or server did.
-    async fn serve_part(&'m self, object: u64, request: &Request<Block>, breakdown: &mut Breakdown) {
+    async fn serve_part(&'m self, of: (End, u64), request: &Request<Block>, breakdown: &mut Breakdown) {
         add(&self.counts.requests, 1);
         for attempt in 0..TRIES {
             let changes = self.changes.get();
             breakdown.retry();
             let request = if attempt == 0 { *request } else { request.child(attempt, request.work) };
-            if self.attempt(object, &request, breakdown).await.is_some() || changes == self.changes.get() {
+            if self.attempt(of, &request, breakdown).await.is_some() || changes == self.changes.get() {
                 return;
             }
         }
@@ -255,12 +275,12 @@ impl<'m> Pool<'m> {
     /// Tries to serve a part; `None` if it failed.
     async fn attempt(
         &'m self,
-        object: u64,
+        (client, object): (End, u64),
         request: &Request<Block>,
         breakdown: &mut Breakdown,
     ) -> Option<()> {
         let (group, row) = self.plan.group_of(object);
-        let first = self.first_piece(group, row, request);
+        let first = self.first_piece((client, group, row), request);
         let mut usable = self.groups.all_usable(group, row, first);
         let Some((at, primary)) = usable.next() else {
             breakdown.fail();
@@ -268,7 +288,7 @@ impl<'m> Pool<'m> {
         };
         drop(usable);
         let server = self.plan.server_of(primary.drive);
-        self.arrive(server, request, breakdown).await?;
+        self.arrive((client, server), request, breakdown).await?;
         let first = if self.plan.layout.data() == 1 { at } else { 0 };
         let units = OfObject { groups: &self.groups, group, object: row, first };
         if request.work.op == Op::Read {
@@ -276,17 +296,27 @@ impl<'m> Pool<'m> {
         } else {
             self.write(server, (object, &units), request, breakdown).await?;
         }
-        self.depart(server, request, breakdown).await
+        self.depart((server, client), request, breakdown).await
     }
 
     /// The position at which the search for the piece begins whose server takes a request.
-    fn first_piece(&self, group: u32, row: u64, request: &Request<Block>) -> usize {
-        let any = self.plan.read_from == ReadReplica::Any && request.work.op == Op::Read;
-        if !any || self.plan.layout.data() > 1 {
+    fn first_piece(&self, (client, group, row): (End, u32, u64), request: &Request<Block>) -> usize {
+        if request.work.op != Op::Read || self.plan.layout.data() > 1 {
             return 0;
         }
         let key = subkey(request.key, subkey(group.into(), row));
-        (key % self.plan.layout.width) as usize
+        let any = (key % self.plan.layout.width) as usize;
+        match self.plan.read_from {
+            ReadReplica::Primary => 0,
+            ReadReplica::Any => any,
+            ReadReplica::Nearest => {
+                let here = |place: Place| {
+                    self.rack(End::Server(self.plan.server_of(place.drive))) == self.rack(client)
+                };
+                let mut usable = self.groups.all_usable(group, row, any);
+                usable.find(|(_, place)| here(*place)).map_or(0, |(at, _)| at)
+            }
+        }
     }
 
     async fn read(
@@ -396,15 +426,16 @@ impl<'m> Serve<'m, Block> for Pool<'m> {
         }
         let mut parts = self.plan.objects_of(request.work);
         let (object, part) = parts.next().expect("a request has at least one byte");
+        let client = self.plan.client_of(request);
         if part.bytes == request.work.bytes {
-            return Box::pin(self.serve_part(object, &request.with(part), breakdown)).await;
+            return Box::pin(self.serve_part((client, object), &request.with(part), breakdown)).await;
         }
         let ticket = self.ticket();
         let all = std::iter::once((object, part)).chain(parts);
         self.context.shared.divides(request.work.bytes / self.plan.object).await;
         let jobs = all.enumerate().map(|(n, (object, part))| {
             let request = if n == 0 { request.with(part) } else { request.child(!(n as u64), part) };
-            Part { pool: self, object, request, ticket }
+            Part { pool: self, client, object, request, ticket }
         });
         if let Some(slowest) = self.parts.all(jobs).await {
             breakdown.follow(&slowest);

@@ -9,6 +9,14 @@ use crate::core::meter::add;
 use crate::core::theory::Phase;
 use crate::fabric::path_transfer::{PathTransfer, TransferPart};
 
+/// An end of a message.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    Server(usize),
+    /// A client in a rack, or outside of all.
+    Client(Option<usize>),
+}
+
 /// An access to a drive.
 pub(super) struct Piece<'m> {
     pub pool: &'m Pool<'m>,
@@ -52,17 +60,34 @@ impl<'m> Pool<'m> {
     /// Takes an access to its drive, and the answer back; `None` if anything on the way failed.
     async fn go(&'m self, piece: &Piece<'m>, breakdown: &mut Breakdown) -> Option<()> {
         let (from, there, request) = (piece.from, self.plan.server_of(piece.drive), &piece.request);
-        self.hop((from, there), Phase::Request, request, breakdown).await?;
+        let (asks, has) = (End::Server(from), End::Server(there));
+        self.hop((asks, has), Phase::Request, request, breakdown).await?;
         self.compute(there, Phase::Request, request, breakdown).await?;
         done(&self.drives[piece.drive as usize], request, breakdown).await?;
         self.compute(there, Phase::Answer, request, breakdown).await?;
-        self.hop((there, from), Phase::Answer, request, breakdown).await
+        self.hop((has, asks), Phase::Answer, request, breakdown).await
     }
 
-    /// A message goes from a server to another.
+    /// The rack of an end.
+    pub(super) fn rack(&self, end: End) -> Option<usize> {
+        match end {
+            End::Server(server) => Some(self.plan.rack_of(server)),
+            End::Client(rack) => rack,
+        }
+    }
+
+    /// The link of an end; `None` where messages take no time there.
+    fn link(&self, end: End) -> Option<&'m Edge<'m>> {
+        match end {
+            End::Server(server) => self.links.get(server),
+            End::Client(_) => None,
+        }
+    }
+
+    /// A message goes from one end to another: out of a server and its rack, and into the other rack and server.
     async fn hop(
         &'m self,
-        (from, to): (usize, usize),
+        (from, to): (End, End),
         phase: Phase,
         request: &Request<Block>,
         breakdown: &mut Breakdown,
@@ -70,20 +95,31 @@ impl<'m> Pool<'m> {
         if from == to {
             return Some(());
         }
-        self.cross(from, Op::Read, phase, request, breakdown).await?;
-        self.cross(to, Op::Write, phase, request, breakdown).await
+        let [out, into] = self.uplinks_between(from, to);
+        self.cross(self.link(from), (Op::Read, phase), request, breakdown).await?;
+        self.cross(out, (Op::Read, phase), request, breakdown).await?;
+        self.cross(into, (Op::Write, phase), request, breakdown).await?;
+        self.cross(self.link(to), (Op::Write, phase), request, breakdown).await
     }
 
-    /// A message crosses the link of a server, out of it (as reads) or in.
+    /// The uplinks of the racks between which a message goes; none within a rack.
+    fn uplinks_between(&self, from: End, to: End) -> [Option<&'m Edge<'m>>; 2] {
+        if self.uplinks.is_empty() {
+            return [None; 2];
+        }
+        let racks = [from, to].map(|end| self.rack(end));
+        if racks[0] == racks[1] { [None; 2] } else { racks.map(|rack| self.uplinks.get(rack?)) }
+    }
+
+    /// A message crosses a link, out of a server or rack (as reads) or in.
     async fn cross(
         &'m self,
-        server: usize,
-        direction: Op,
-        phase: Phase,
+        link: Option<&'m Edge<'m>>,
+        (direction, phase): (Op, Phase),
         request: &Request<Block>,
         breakdown: &mut Breakdown,
     ) -> Option<()> {
-        let Some(link) = self.links.get(server) else { return Some(()) };
+        let Some(link) = link else { return Some(()) };
         let bytes = if phase.has_data(request.work.op) { request.work.bytes } else { 0 };
         let message = Block { op: direction, bytes, ..request.work };
         done(link, &request.with(message), breakdown).await
@@ -113,23 +149,23 @@ impl<'m> Pool<'m> {
     /// A request comes to the server that is to serve it.
     pub(super) async fn arrive(
         &'m self,
-        server: usize,
+        (client, server): (End, usize),
         request: &Request<Block>,
         breakdown: &mut Breakdown,
     ) -> Option<()> {
-        self.cross(server, Op::Write, Phase::Request, request, breakdown).await?;
+        self.hop((client, End::Server(server)), Phase::Request, request, breakdown).await?;
         self.compute(server, Phase::Request, request, breakdown).await
     }
 
     /// The answer of a request leaves the server.
     pub(super) async fn depart(
         &'m self,
-        server: usize,
+        (server, client): (usize, End),
         request: &Request<Block>,
         breakdown: &mut Breakdown,
     ) -> Option<()> {
         self.compute(server, Phase::Answer, request, breakdown).await?;
-        self.cross(server, Op::Read, Phase::Answer, request, breakdown).await
+        self.hop((End::Server(server), client), Phase::Answer, request, breakdown).await
     }
 }
 

@@ -101,9 +101,15 @@ impl<'m> Pool<'m> {
             return;
         }
         add(&self.changes, 1);
-        let (others, per_server) = (self.servers.len() + self.links.len(), self.plan.per_server as usize);
+        let of_servers = self.servers.len() + self.links.len();
+        let (others, per_server) = (of_servers + self.uplinks.len(), self.plan.per_server as usize);
         let drives = if edge >= others {
             edge - others..edge - others + 1
+        } else if edge >= of_servers {
+            let servers = 0..self.drives.len() / per_server;
+            let mut behind = servers.filter(|server| self.plan.rack_of(*server) == edge - of_servers);
+            let first = behind.next().unwrap_or(0);
+            first * per_server..(first + 1 + behind.count()) * per_server
         } else {
             let server = edge % self.servers.len().max(self.links.len());
             server * per_server..(server + 1) * per_server
@@ -120,8 +126,11 @@ impl<'m> Pool<'m> {
     /// Notes whether a drive can be reached now.
     fn look_at(&'m self, drive: u32) {
         let server = self.plan.server_of(drive);
-        let reached = |edges: &[Edge]| edges.get(server).is_none_or(|edge| edge.is_up());
-        let up = self.drives[drive as usize].is_up() && reached(self.servers) && reached(self.links);
+        let reached = |edges: &[Edge], at: usize| edges.get(at).is_none_or(|edge| edge.is_up());
+        let up = self.drives[drive as usize].is_up()
+            && reached(self.servers, server)
+            && reached(self.links, server)
+            && reached(self.uplinks, self.plan.rack_of(server));
         if !self.groups.set_up(drive, up) {
             return;
         }

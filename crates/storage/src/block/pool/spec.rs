@@ -39,6 +39,13 @@ pub struct PoolSpec {
     /// data that goes out as reads, one message after another and stored at the end of each link. Default: no time on a network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<Copies>,
+    /// Link of a rack to all others and to what is outside: a part of `type: link`, or one component for each rack. What goes from one rack to
+    /// another crosses both, out as reads and in as writes. Default: no time between racks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uplink: Option<Copies>,
+    /// Where clients are.
+    #[serde(default)]
+    pub clients: Clients,
     /// Number of replicas. Give this or `erasure`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 64))]
@@ -122,6 +129,19 @@ pub enum ReadReplica {
     Primary,
     /// Any, by a hash of the request. Reads of an erasure code go to the primary.
     Any,
+    /// One in the rack of the client, by a hash where there are several, else the primary. Reads of an erasure code go to the primary.
+    Nearest,
+}
+
+/// Where the clients of a pool are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Clients {
+    /// Outside of all racks.
+    #[default]
+    Outside,
+    /// Spread evenly over the racks: each request comes from one, by a hash.
+    InRacks,
 }
 
 /// How a pool recovers.
@@ -160,13 +180,17 @@ impl Domain {
     /// The domain of a drive.
     pub(super) fn of(self, drive: u32, servers: u32, drives: u32, racks: u32) -> usize {
         let server = drive / drives;
-        let rack = u64::from(server) * u64::from(racks) / u64::from(servers);
         match self {
             Self::Drive => drive as usize,
             Self::Server => server as usize,
-            Self::Rack => rack as usize,
+            Self::Rack => rack_of(server, servers, racks),
         }
     }
+}
+
+/// The rack of a server: servers are shared out in order.
+pub(super) fn rack_of(server: u32, servers: u32, racks: u32) -> usize {
+    (u64::from(server) * u64::from(racks) / u64::from(servers)) as usize
 }
 
 impl PoolSpec {
@@ -196,22 +220,22 @@ impl PoolSpec {
         Some((Parity { width, unit, redundant: redundant.into(), placement, small_writes }, object))
     }
 
-    /// The components of a field, one for each server.
-    fn per_server(
+    /// The components of a field, one for each server or each rack.
+    fn each(
         &self,
         at: &mut Lowering,
-        (field, kind): (&str, &str),
+        (field, kind, count): (&str, &str, u32),
         of: Option<&Copies>,
     ) -> Option<Vec<NodeId>> {
         let Some(of) = of else { return Some(Vec::new()) };
-        let nodes = match field {
-            "link" => at.copies::<Block>(field, of, Some(self.servers)),
-            _ => at.copies::<PathTransfer>(field, of, Some(self.servers)),
+        let nodes = match kind {
+            "link" => at.copies::<Block>(field, of, Some(count)),
+            _ => at.copies::<PathTransfer>(field, of, Some(count)),
         }?;
         if at.lowered().any(|(id, plan, _)| id == nodes[0] && plan.kind() != kind) {
             return at.refuse(field, format!("a part of `type: {kind}` belongs here"), None);
         }
-        self.all(at, field, nodes, self.servers)
+        self.all(at, field, nodes, count)
     }
 
     /// Refuses a list of another length.
@@ -233,6 +257,10 @@ impl PoolSpec {
         }
         if self.racks > self.servers {
             return at.refuse("racks", "there are more racks than servers", None);
+        }
+        if self.read_from == ReadReplica::Nearest && self.clients == Clients::Outside {
+            let message = "no replica is nearest to clients outside of all racks";
+            return at.refuse("read_from", message, Some("set `clients: in_racks`, or `read_from: any`"));
         }
         if self.recovery.groups_per_drive == 0 || self.recovery.objects_per_group == 0 {
             return at.refuse(
@@ -261,8 +289,9 @@ impl Spec for PoolSpec {
             Domain::Rack => self.racks,
         };
         self.checked(at, domains as usize, layout.width)?;
-        let servers = self.per_server(at, ("server", "server"), self.server.as_ref())?;
-        let links = self.per_server(at, ("link", "link"), self.link.as_ref())?;
+        let servers = self.each(at, ("server", "server", self.servers), self.server.as_ref())?;
+        let links = self.each(at, ("link", "link", self.servers), self.link.as_ref())?;
+        let uplinks = self.each(at, ("uplink", "link", self.racks), self.uplink.as_ref())?;
         let count = self.servers.saturating_mul(self.drives);
         let drives = at.copies::<Block>("of", &self.of, Some(count))?;
         let drives = self.all(at, "of", drives, count)?;
@@ -304,11 +333,13 @@ impl Spec for PoolSpec {
             read_from: self.read_from,
             recovery: self.recovery,
             per_server: self.drives,
+            clients: self.clients,
             racks: self.racks,
             servers: servers.len(),
             links: links.len(),
+            uplinks: uplinks.len(),
         };
-        at.uses([servers, links, drives].concat());
+        at.uses([servers, links, uplinks, drives].concat());
         at.holds(capacity);
         Some(plan)
     }

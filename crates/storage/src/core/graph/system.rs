@@ -19,7 +19,7 @@ pub enum SystemSpec {
     Group(GroupSpec),
     /// A component.
     #[serde(untagged)]
-    Component(ComponentSpec),
+    Component(Box<ComponentSpec>),
 }
 
 /// Several copies of a small system, such as servers with their drives. `node[3]/volume` is the component `volume` of the fourth copy of
@@ -48,7 +48,7 @@ pub enum GroupMembers {
 
 impl From<ComponentSpec> for SystemSpec {
     fn from(spec: ComponentSpec) -> Self {
-        Self::Component(spec)
+        Self::Component(Box::new(spec))
     }
 }
 
