@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use headrace_storage::{Change, Graph, Node, PathTransfer};
 use headrace_units::Nanos;
 use headrace_work::{Block, NodeId};
+use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -112,9 +113,15 @@ impl FaultSpec {
 
 /// The faults of a scenario, in the order in which they are written; what is wrong with them goes to `problems`.
 pub fn of(specs: &[FaultSpec], graph: &Graph, problems: &mut Vec<Problem>) -> Vec<Fault> {
+    if specs.is_empty() {
+        return Vec::new();
+    }
+    let copies = copies(graph);
     let all = specs.iter().enumerate().filter_map(|(number, spec)| {
         let path = Path::of(&["faults"]).index(number);
-        let found = of_all(spec, graph, &path);
+        let copy = copies.get(&*spec.component);
+        let found =
+            copy.map_or_else(|| of_one(spec, graph, &path), |copy| of_copy(spec, (graph, copy), &path));
         found.map_err(|problem| problems.push(problem)).ok()
     });
     all.flatten().collect()
@@ -151,7 +158,7 @@ fn unknown(graph: &Graph, name: &str, path: &Path) -> Problem {
         return Problem::at(path.clone(), message).help(help);
     }
     let mut known = first_and_last(graph);
-    known.extend(copies(graph));
+    known.extend(copies(graph).into_keys().map(str::to_owned));
     let problem = Problem::at(path.clone(), format!("there is no component `{name}`"));
     problem.nearest(name, known)
 }
@@ -166,19 +173,16 @@ fn first_and_last(graph: &Graph) -> Vec<String> {
     graph.ids().filter(is_end).flat_map(|id| names(graph, id)).collect()
 }
 
-/// The copies of groups, by their names.
-fn copies(graph: &Graph) -> BTreeSet<String> {
-    let entries = graph.nodes.iter().filter(|node| node.within.is_none() && node.leads_to.is_none());
-    let scopes = entries.filter_map(|node| Some(node.path.rsplit_once('/')?.0.to_owned()));
-    scopes.collect()
-}
-
-/// Returns the components of the copy of a group that is called `name`, those of groups within included; none if there is no such copy.
-pub fn of_copy<'g>(graph: &'g Graph, name: &str) -> impl Iterator<Item = NodeId> + use<'g> {
-    let scope = format!("{name}/");
-    let entries =
-        graph.ids().zip(&graph.nodes).filter(|(_, node)| node.within.is_none() && node.leads_to.is_none());
-    entries.filter(move |(_, node)| node.path.starts_with(&scope)).map(|(id, _)| id)
+/// Returns the copies of groups by their names, each with its components, also those of groups within; an outer one before those within.
+pub fn copies(graph: &Graph) -> IndexMap<&str, BTreeSet<NodeId>> {
+    let mut copies: IndexMap<&str, BTreeSet<NodeId>> = IndexMap::new();
+    let written = |node: &Node| node.within.is_none() && node.leads_to.is_none();
+    for (id, node) in graph.ids().zip(&graph.nodes).filter(|(_, node)| written(node)) {
+        for (end, _) in node.path.match_indices('/') {
+            copies.entry(&node.path[..end]).or_default().insert(id);
+        }
+    }
+    copies
 }
 
 /// Returns true if an empty replacement can take the place of a component.
@@ -196,17 +200,17 @@ pub fn can_be_slow(graph: &Graph, (node, piece): (NodeId, Option<u32>), path: &P
     Err(Problem::at(path.clone(), message).help(help))
 }
 
-/// The faults of a component, or of each component of a copy.
-fn of_all(spec: &FaultSpec, graph: &Graph, path: &Path) -> Result<Vec<Fault>, Problem> {
-    let all: Vec<NodeId> = of_copy(graph, &spec.component).collect();
-    if all.is_empty() {
-        return of_one(spec, graph, path);
-    }
+/// The faults of each component of a copy.
+fn of_copy(
+    spec: &FaultSpec,
+    (graph, copy): (&Graph, &BTreeSet<NodeId>),
+    path: &Path,
+) -> Result<Vec<Fault>, Problem> {
     if spec.slow.is_some() {
         let message = format!("`{}` is a copy of a group of components", spec.component);
         return Err(Problem::at(path.key("component"), message).help("name the component that is slow"));
     }
-    let each = all.into_iter().map(|id| {
+    let each = copy.iter().map(|&id| {
         let mut own = FaultSpec { component: graph.nodes[id.index()].path.clone(), ..spec.clone() };
         // What holds no data is there again when the copy is replaced.
         if own.returns.is_none() && !is_replaceable(graph, (id, None)) {

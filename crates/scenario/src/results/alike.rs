@@ -54,39 +54,29 @@ fn size(graph: &Graph, one: NodeId) -> usize {
 /// Returns the names of components as a list: of many alike ones their number, and of all components of a copy its name.
 pub(super) fn listed(graph: &Graph, found: &[NodeId]) -> String {
     let node = |id: &NodeId| -> &Node { &graph.nodes[id.index()] };
-    let mut left = found.to_vec();
-    let copies = whole_copies(graph, &mut left);
-    let mut groups: Vec<Vec<NodeId>> = Vec::new();
-    for id in &left {
-        match groups.iter_mut().find(|alike| node(&alike[0]).group == node(id).group) {
-            Some(alike) => alike.push(*id),
-            None => groups.push(vec![*id]),
-        }
+    let (copies, left) = whole_copies(graph, found);
+    let mut groups: IndexMap<u32, Vec<NodeId>> = IndexMap::new();
+    for id in left {
+        groups.entry(node(&id).group).or_default().push(id);
     }
-    let names = groups.iter().flat_map(|alike| match alike.len() {
+    let names = groups.values().flat_map(|alike| match alike.len() {
         0..=MOST_NAMED => alike.iter().map(|id| node(id).path.clone()).collect(),
         many => vec![format!("{} ({many} of {})", graph.group(alike[0]), size(graph, alike[0]))],
     });
     copies.into_iter().chain(names).collect::<Vec<_>>().join(", ")
 }
 
-/// Takes the components of copies that are all there from a list, and returns the names of the copies, the outermost that are whole.
-fn whole_copies(graph: &Graph, left: &mut Vec<NodeId>) -> Vec<String> {
-    let scope =
-        |id: &NodeId| graph.nodes[id.index()].path.rsplit_once('/').map(|(scope, _)| scope.to_owned());
-    let entries = left.iter().filter(|id| graph.nodes[id.index()].within.is_none());
-    let mut scopes: Vec<String> = entries.filter_map(scope).collect();
-    scopes.sort_by_key(|scope| (scope.len(), scope.clone()));
-    scopes.dedup();
+/// Returns the names of the copies of which all components are in a list, the outermost, and what else is in it.
+fn whole_copies(graph: &Graph, found: &[NodeId]) -> (Vec<String>, Vec<NodeId>) {
+    let mut left: BTreeSet<NodeId> = found.iter().copied().collect();
     let mut whole = Vec::new();
-    for scope in scopes {
-        let members: BTreeSet<NodeId> = faults::of_copy(graph, &scope).collect();
-        if members.iter().all(|member| left.contains(member)) {
-            left.retain(|id| !members.contains(id));
-            whole.push(scope);
+    for (name, members) in faults::copies(graph) {
+        if members.is_subset(&left) {
+            members.iter().for_each(|member| _ = left.remove(member));
+            whole.push(name.to_owned());
         }
     }
-    whole
+    (whole, found.iter().copied().filter(|id| left.contains(id)).collect())
 }
 
 /// Returns the name of a group of components as messages have it, with which of its servers limit it: a route nobody wrote, so the limit is that

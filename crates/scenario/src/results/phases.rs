@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use headrace_stats::{Histogram, Tally};
 use headrace_storage::{Change, Event};
 use headrace_work::NodeId;
+use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -51,17 +52,31 @@ pub(super) fn of(plan: &Plan, outcomes: &[Outcome]) -> Vec<PhaseResults> {
         let after = |outcome: &Outcome| outcome.phases[*at].after.clone();
         outcomes.windows(2).all(|pair| after(&pair[0]) == after(&pair[1]))
     };
-    (0..fewest).take_while(same).map(|at| phase(plan, outcomes, at)).collect()
+    let copies = failing_copies(plan);
+    (0..fewest).take_while(same).map(|at| phase(plan, &copies, outcomes, at)).collect()
 }
 
-fn phase(plan: &Plan, outcomes: &[Outcome], at: usize) -> PhaseResults {
+/// The copies of groups that faults are of, by their names, with their components.
+fn failing_copies(plan: &Plan) -> IndexMap<&str, BTreeSet<NodeId>> {
+    let names: BTreeSet<&str> = plan.spec.faults.iter().map(|fault| &*fault.component).collect();
+    let mut copies = faults::copies(&plan.graph);
+    copies.retain(|name, _| names.contains(name));
+    copies
+}
+
+fn phase(
+    plan: &Plan,
+    copies: &IndexMap<&str, BTreeSet<NodeId>>,
+    outcomes: &[Outcome],
+    at: usize,
+) -> PhaseResults {
     let all: Vec<&PhaseOutcome> = outcomes.iter().map(|outcome| &outcome.phases[at]).collect();
     let mean =
         |of: fn(&PhaseOutcome) -> f64| all.iter().map(|phase| of(phase)).sum::<f64>() / all.len() as f64;
     PhaseResults {
         from_s: mean(|phase| phase.span.0.secs()),
         to_s: mean(|phase| phase.span.1.secs()),
-        after: events(plan, &all[0].after),
+        after: events(plan, copies, &all[0].after),
         streams: (0..plan.streams.len()).map(|stream| of_stream(plan, &all, stream)).collect(),
     }
 }
@@ -84,32 +99,27 @@ fn of_stream(plan: &Plan, all: &[&PhaseOutcome], stream: usize) -> PhaseStreamRe
 }
 
 /// What happened, in words: of a copy of a group that a fault is of, what happened to all of its components is one event.
-fn events(plan: &Plan, all: &[(NodeId, Event)]) -> Vec<String> {
+fn events(plan: &Plan, copies: &IndexMap<&str, BTreeSet<NodeId>>, all: &[(NodeId, Event)]) -> Vec<String> {
     let mut left = all.to_vec();
     let mut said = Vec::new();
-    let names: BTreeSet<&str> = plan.spec.faults.iter().map(|fault| &*fault.component).collect();
-    for name in names {
-        let members: BTreeSet<NodeId> = faults::of_copy(&plan.graph, name).collect();
-        let is_whole = |fails: bool| {
-            let changed = left.iter().filter(|(_, event)| is_change(*event, fails)).map(|(node, _)| node);
-            !members.is_empty() && changed.filter(|node| members.contains(node)).count() == members.len()
-        };
-        for fails in [true, false].into_iter().filter(|fails| is_whole(*fails)).collect::<Vec<_>>() {
+    for (name, members) in copies {
+        for fails in [true, false] {
             let is_own = |(node, event): &(NodeId, Event)| members.contains(node) && is_change(*event, fails);
-            let replaced = left.iter().any(|one| is_own(one) && one.1 == Event::Changes(Change::Replaced));
-            left.retain(|one| !is_own(one));
-            let change = if fails {
-                Change::Fails
-            } else if replaced {
-                Change::Replaced
-            } else {
-                Change::Returns
-            };
-            said.push(format!("{name} {}", verb(change)));
+            let (own, others): (Vec<_>, Vec<_>) = left.iter().copied().partition(is_own);
+            if own.len() == members.len() {
+                left = others;
+                said.push(format!("{name} {}", verb(change_of(&own))));
+            }
         }
     }
     said.extend(left.iter().map(|(node, event)| in_words(plan, *node, *event)));
     said
+}
+
+/// What happened to a copy: it is replaced where a component of it is, others then return.
+fn change_of(own: &[(NodeId, Event)]) -> Change {
+    let has = |change: Change| own.iter().any(|(_, event)| *event == Event::Changes(change));
+    [Change::Fails, Change::Replaced].into_iter().find(|change| has(*change)).unwrap_or(Change::Returns)
 }
 
 /// Returns true if a component fails, or if it works again.

@@ -141,6 +141,28 @@ fn a_server_of_a_copy_asks_its_own() {
     assert_eq!(routes("rack/node/cpu", "rack[0]/node[1]/volume"), crossed);
 }
 
+/// What one stream goes between is counted before it is written out, and a message names few of many.
+#[test]
+fn many_pairs_and_many_names_are_numbers() {
+    let system = r#"{
+        "c": {"type": "group", "copies": 10000, "of": {"s": {"type": "server"}}},
+        "n": {"type": "group", "copies": 10000, "of": "nvme"}
+    }"#;
+    let many = lowered(system, &[("c/s", "n")]).unwrap_err();
+    assert_eq!(many[0].message, "`c/s` and `n` are 100000000 pairs; at most 10000 are possible");
+    let inside: Vec<String> = (0..12).map(|n| format!(r#""a{n}": {{"type": "server"}}"#)).collect();
+    let system = format!(
+        r#"{{"n": {{"type": "group", "copies": 2, "of": {{{}}}}},
+            "l": {{"type": "limiter", "to": "n", "operations": {{"rate": "9 /s"}}}}}}"#,
+        inside.join(",")
+    );
+    let help = lowered(&system, &[]).unwrap_err()[0].help.clone().unwrap();
+    assert!(
+        help.starts_with("name a component of it: `n/a0`, ") && help.ends_with("`n/a7`, or one of 4 others"),
+        "{help}"
+    );
+}
+
 #[test]
 fn what_a_group_cannot_be_is_said_once_for_all_copies() {
     let refused = |system: &str, ways: &[(&str, &str)]| -> Vec<String> {

@@ -153,7 +153,7 @@ impl Spec for RecorderSpec {
 impl RecorderSpec {
     /// Returns the nodes to write to: the volumes, or the routes that lead to them.
     fn targets(&self, at: &mut Lowering, is_archive: bool) -> Option<Vec<NodeId>> {
-        let to: Vec<String> = self.to.iter().flat_map(|name| at.paths(name)).collect();
+        let to = at.all_paths(&self.to);
         match &self.from {
             Some(_) if is_archive => {
                 let help = "leave `from` out and give the archive a `network`";

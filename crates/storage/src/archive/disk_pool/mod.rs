@@ -99,7 +99,7 @@ impl Spec for DiskPoolSpec {
 impl DiskPoolSpec {
     /// Looks up the devices of the chains.
     fn devices(&self, at: &mut Lowering) -> Option<Vec<NodeId>> {
-        let names: Vec<String> = self.on.iter().flat_map(|name| at.paths(name)).collect();
+        let names = at.all_paths(&self.on);
         let devices: Vec<NodeId> =
             names.iter().map(|name| at.asked::<Block>("on", name)).collect::<Option<_>>()?;
         if !devices.is_empty() && devices.len() != self.chains as usize {

@@ -194,8 +194,7 @@ impl ArraySpec {
         if names.iter().enumerate().any(|(n, name)| names[..n].contains(name)) {
             return at.refuse("via", "a path is listed twice", Some("name each once"));
         }
-        let names: Vec<String> = names.iter().flat_map(|name| at.paths(name)).collect();
-        names.iter().map(|name| self.link(at, name)).collect()
+        at.all_paths(names).iter().map(|name| self.link(at, name)).collect()
     }
 
     fn link(&self, at: &mut Lowering, name: &str) -> Option<NodeId> {

@@ -332,8 +332,7 @@ impl ArraySpec {
             let help = "list them: `of: [tds1, tds2]`, or leave `from` out";
             return at.refuse("from", "copies of a part stand at their array, not in a fabric", Some(help));
         };
-        let names: Vec<String> = names.iter().flat_map(|name| at.paths(name)).collect();
-        names.iter().map(|name| at.route(("from", from), ("of", name))).collect()
+        at.all_paths(names).iter().map(|name| at.route(("from", from), ("of", name))).collect()
     }
 
     /// Its stripe unit, or the default of RAID 1.

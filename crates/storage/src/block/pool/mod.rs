@@ -16,6 +16,7 @@ mod spec;
 mod tests;
 
 use std::cell::{Cell, RefCell};
+use std::ops::Range;
 
 use headrace_kernel::{Locks, Sim, WorkerPool, subkey};
 use headrace_units::Nanos;
@@ -72,9 +73,31 @@ impl PoolPlan {
         (drive / self.per_server) as usize
     }
 
+    /// Number of servers, also where none has cores or a link.
+    fn server_count(&self) -> u32 {
+        self.homes.slots.len() as u32 / self.per_server
+    }
+
     fn rack_of(&self, server: usize) -> usize {
-        let servers = self.homes.slots.len() as u32 / self.per_server;
-        spec::rack_of(server as u32, servers, self.racks)
+        spec::rack_of(server as u32, self.server_count(), self.racks)
+    }
+
+    /// The drives that can no longer be reached when a component fails that the pool uses, by its place among those, and true if it is
+    /// the drive itself.
+    fn drives_behind(&self, edge: usize) -> (Range<usize>, bool) {
+        let (of_servers, per_server) = (self.servers + self.links, self.per_server as usize);
+        let servers = match edge.checked_sub(of_servers) {
+            None => {
+                let server = edge % self.server_count() as usize;
+                server..server + 1
+            }
+            Some(rack) if rack < self.uplinks => spec::servers_of(rack, self.server_count(), self.racks),
+            Some(other) => {
+                let drive = other - self.uplinks;
+                return (drive..drive + 1, true);
+            }
+        };
+        (servers.start * per_server..servers.end * per_server, false)
     }
 
     /// Where a request comes from.
@@ -88,7 +111,7 @@ impl PoolPlan {
         let drives = self.homes.slots.len() as u32;
         let mut all = Vec::new();
         for drive in 0..drives {
-            let domain = kind.of(drive, drives / self.per_server, self.per_server, self.racks);
+            let domain = kind.of(drive, self.server_count(), self.per_server, self.racks);
             all.resize_with(all.len().max(domain + 1), Vec::new);
             all[domain].push(drive);
         }

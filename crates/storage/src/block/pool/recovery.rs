@@ -95,27 +95,15 @@ impl<'m> Recovery<'m> {
 
 /// Changes of health.
 impl<'m> Pool<'m> {
-    /// A server, a link or a drive fails or works again: drives can no longer be reached, or can.
+    /// A server, a link, an uplink or a drive fails or works again: drives can no longer be reached, or can.
     pub(super) fn changed(&'m self, edge: usize, change: Change) {
         if matches!(change, Change::Slow(_)) {
             return;
         }
         add(&self.changes, 1);
-        let of_servers = self.servers.len() + self.links.len();
-        let (others, per_server) = (of_servers + self.uplinks.len(), self.plan.per_server as usize);
-        let drives = if edge >= others {
-            edge - others..edge - others + 1
-        } else if edge >= of_servers {
-            let servers = 0..self.drives.len() / per_server;
-            let mut behind = servers.filter(|server| self.plan.rack_of(*server) == edge - of_servers);
-            let first = behind.next().unwrap_or(0);
-            first * per_server..(first + 1 + behind.count()) * per_server
-        } else {
-            let server = edge % self.servers.len().max(self.links.len());
-            server * per_server..(server + 1) * per_server
-        };
-        if change == Change::Replaced && edge >= others {
-            self.groups.emptied((edge - others) as u32);
+        let (drives, is_drive) = self.plan.drives_behind(edge);
+        if change == Change::Replaced && is_drive {
+            self.groups.emptied(drives.start as u32);
             let lost = self.groups.lost(self.plan.layout.data() as usize);
             self.recovery.lost.set(lost.max(self.recovery.lost.get()));
         }

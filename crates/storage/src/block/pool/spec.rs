@@ -1,5 +1,7 @@
 //! Specification of a pool.
 
+use std::ops::Range;
+
 use headrace_units::{Bytes, Nanos};
 use headrace_work::{Block, NodeId};
 use schemars::JsonSchema;
@@ -193,6 +195,12 @@ pub(super) fn rack_of(server: u32, servers: u32, racks: u32) -> usize {
     (u64::from(server) * u64::from(racks) / u64::from(servers)) as usize
 }
 
+/// The servers of a rack.
+pub(super) fn servers_of(rack: usize, servers: u32, racks: u32) -> Range<usize> {
+    let first = |rack: usize| (rack * servers as usize).div_ceil(racks as usize);
+    first(rack)..first(rack + 1)
+}
+
 impl PoolSpec {
     /// The layout of an object over its pieces, where position `n` has unit `n` of each stripe. Replicas are the parity of one unit.
     fn layout(&self, at: &mut Lowering) -> Option<(Parity, u64)> {
@@ -276,25 +284,9 @@ impl PoolSpec {
         }
         Some(())
     }
-}
 
-impl Spec for PoolSpec {
-    type Plan = PoolPlan;
-
-    fn lower(&self, at: &mut Lowering) -> Option<PoolPlan> {
-        let (layout, object) = self.layout(at)?;
-        let domains = match self.domain {
-            Domain::Drive => self.servers.saturating_mul(self.drives),
-            Domain::Server => self.servers,
-            Domain::Rack => self.racks,
-        };
-        self.checked(at, domains as usize, layout.width)?;
-        let servers = self.each(at, ("server", "server", self.servers), self.server.as_ref())?;
-        let links = self.each(at, ("link", "link", self.servers), self.link.as_ref())?;
-        let uplinks = self.each(at, ("uplink", "link", self.racks), self.uplink.as_ref())?;
-        let count = self.servers.saturating_mul(self.drives);
-        let drives = at.copies::<Block>("of", &self.of, Some(count))?;
-        let drives = self.all(at, "of", drives, count)?;
+    /// The places of groups on drives, if all find room.
+    fn homes(&self, at: &mut Lowering, (layout, object): (&Parity, u64), drives: &[NodeId]) -> Option<Homes> {
         let each = self.size.0 / object / u64::from(self.groups);
         if each == 0 {
             let message =
@@ -324,7 +316,29 @@ impl Spec for PoolSpec {
             let help = "give a smaller `size`, or more `groups`, which spread more evenly";
             return at.refuse("size", message, Some(help));
         }
-        let capacity = Bytes(each * u64::from(self.groups) * object);
+        Some(homes)
+    }
+}
+
+impl Spec for PoolSpec {
+    type Plan = PoolPlan;
+
+    fn lower(&self, at: &mut Lowering) -> Option<PoolPlan> {
+        let (layout, object) = self.layout(at)?;
+        let domains = match self.domain {
+            Domain::Drive => self.servers.saturating_mul(self.drives),
+            Domain::Server => self.servers,
+            Domain::Rack => self.racks,
+        };
+        self.checked(at, domains as usize, layout.width)?;
+        let servers = self.each(at, ("server", "server", self.servers), self.server.as_ref())?;
+        let links = self.each(at, ("link", "link", self.servers), self.link.as_ref())?;
+        let uplinks = self.each(at, ("uplink", "link", self.racks), self.uplink.as_ref())?;
+        let count = self.servers.saturating_mul(self.drives);
+        let drives = at.copies::<Block>("of", &self.of, Some(count))?;
+        let drives = self.all(at, "of", drives, count)?;
+        let homes = self.homes(at, (&layout, object), &drives)?;
+        let capacity = Bytes(homes.objects * u64::from(self.groups) * object);
         let plan = PoolPlan {
             layout,
             object,

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::groups::{Groups, Homes};
 use super::placement::{Domains, Placement};
+use super::spec::{rack_of, servers_of};
 
 const POLICIES: [Placement; 2] = [Placement::Straw2, Placement::Rendezvous];
 
@@ -36,6 +37,19 @@ proptest! {
             let used: BTreeSet<u32> = places.iter().map(|drive| drive / drives).collect();
             prop_assert_eq!(used.len(), places.len());
         }
+    }
+}
+
+proptest! {
+    /// Racks have all servers, each server one rack, and none has two more than another.
+    #[test]
+    fn servers_are_shared_out_over_racks((servers, racks) in (1u32..200).prop_flat_map(|servers| (Just(servers), 1..=servers))) {
+        let of = |rack| servers_of(rack as usize, servers, racks);
+        let all: Vec<usize> = (0..racks).flat_map(of).collect();
+        prop_assert_eq!(all, (0..servers as usize).collect::<Vec<_>>());
+        prop_assert!((0..servers).all(|server| of(rack_of(server, servers, racks) as u32).contains(&(server as usize))));
+        let sizes = || (0..racks).map(|rack| of(rack).len());
+        prop_assert!(sizes().max().unwrap() - sizes().min().unwrap() <= 1);
     }
 }
 

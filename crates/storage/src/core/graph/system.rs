@@ -1,6 +1,8 @@
 //! The components of a system by their names, with groups as their copies.
 
-use indexmap::IndexMap;
+use std::collections::BTreeSet;
+
+use indexmap::{IndexMap, IndexSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +12,9 @@ use crate::ComponentSpec;
 
 /// Maximum depth of groups within groups.
 const MAX_DEPTH: usize = 4;
+
+/// More components of a group than this are given by their number.
+const MOST_NAMED: usize = 8;
 
 /// An entry of `system`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -90,7 +95,7 @@ pub struct System<'d> {
     /// The components that a name means, by their numbers: one, or those of several copies.
     named: IndexMap<String, Vec<usize>>,
     /// Names of groups.
-    groups: Vec<String>,
+    groups: BTreeSet<String>,
     errors: Vec<LoweringError>,
 }
 
@@ -180,11 +185,33 @@ impl<'d> System<'d> {
         site: &Site,
         field: Vec<String>,
     ) {
-        let written = format!("{}{name}", site.group);
-        if !self.groups.contains(&written) {
-            self.groups.push(written);
+        self.groups.insert(format!("{}{name}", site.group));
+        let before = self.errors.len();
+        self.check_group(parts, group, site, &field);
+        let within = field_of(&field, "of");
+        for copy in 0..group.copies {
+            // All copies have the same errors.
+            if self.errors.len() > before {
+                return;
+            }
+            match &group.of {
+                GroupMembers::System(inner) => self.add_all(parts, inner, &site.within(name, copy, &within)),
+                GroupMembers::Part(part) => {
+                    let field = vec!["parts".to_owned(), part.clone()];
+                    self.add(&parts[part], (name, Some(copy)), site, field);
+                }
+            }
         }
-        let within: Vec<String> = field.iter().cloned().chain(["of".to_owned()]).collect();
+    }
+
+    fn check_group(
+        &mut self,
+        parts: &IndexMap<String, ComponentSpec>,
+        group: &GroupSpec,
+        site: &Site,
+        field: &[String],
+    ) {
+        let within = field_of(field, "of");
         let each = match &group.of {
             GroupMembers::System(inner) if inner.is_empty() => {
                 return self.refuse(&within, "a group without components", "name what there are copies of");
@@ -201,22 +228,7 @@ impl<'d> System<'d> {
         };
         if self.members.len() + each * group.copies as usize > MAX_COMPONENTS {
             let message = format!("the system would have more than {MAX_COMPONENTS} components");
-            let copies: Vec<String> = field.iter().cloned().chain(["copies".to_owned()]).collect();
-            return self.refuse(&copies, &message, "use fewer copies");
-        }
-        let before = self.errors.len();
-        for copy in 0..group.copies {
-            match &group.of {
-                GroupMembers::System(inner) => self.add_all(parts, inner, &site.within(name, copy, &within)),
-                GroupMembers::Part(part) => {
-                    let field = vec!["parts".to_owned(), part.clone()];
-                    self.add(&parts[part], (name, Some(copy)), site, field);
-                }
-            }
-            // All copies have the same errors.
-            if self.errors.len() > before {
-                return;
-            }
+            self.refuse(&field_of(field, "copies"), &message, "use fewer copies");
         }
     }
 
@@ -285,39 +297,32 @@ impl<'d> System<'d> {
         self.means("", name).len()
     }
 
-    /// Returns the components of a group of that name, if it is one, as a list in words.
-    pub(crate) fn of_group(&self, scope: &str, name: &str) -> Option<String> {
-        let group = outwards(scope).map(|scope| without_numbers(&format!("{scope}{name}")));
-        let group = group.into_iter().find(|group| self.groups.contains(group))?;
-        let mut within: Vec<String> = Vec::new();
-        for member in self.members.iter().filter(|member| member.group.starts_with(&format!("{group}/"))) {
-            let written = format!("`{name}{}`", &member.group[group.len()..]);
-            if within.last() != Some(&written) && !within.contains(&written) {
-                within.push(written);
-            }
-        }
-        Some(within.join(", "))
+    /// Returns what is wrong with a name that is that of a group, and the fix; `None` if it is not.
+    pub(crate) fn is_group(&self, scope: &str, name: &str) -> Option<(String, String)> {
+        let mut groups = outwards(scope).map(|scope| without_numbers(&format!("{scope}{name}")));
+        let inside = groups.find(|group| self.groups.contains(group))? + "/";
+        let own = self.members.iter().filter_map(|member| member.group.strip_prefix(&inside));
+        let own: IndexSet<&str> = own.collect();
+        let named = own.iter().take(MOST_NAMED).map(|own| format!("`{name}/{own}`"));
+        let others = own.len().saturating_sub(MOST_NAMED);
+        let others = (others > 0).then(|| format!("or one of {others} others"));
+        let names: Vec<String> = named.chain(others).collect();
+        let message = format!("`{name}` is a group of copies, not a component");
+        Some((message, format!("name a component of it: {}", names.join(", "))))
     }
 
     /// Returns the names that a component in this scope, or a stream where that is empty, can write: alike components once.
     pub(crate) fn names(&self, scope: &str) -> Vec<String> {
-        let mut names = IndexMap::new();
         let group = without_numbers(scope);
-        for member in self.members.iter().filter(|member| scope.is_empty() || !member.repeats) {
-            let own = member.group.strip_prefix(&group).unwrap_or(&member.group);
-            names.insert(own.to_owned(), ());
-        }
-        names.into_keys().collect()
+        let seen = self.members.iter().filter(|member| scope.is_empty() || !member.repeats);
+        let own = seen.map(|member| member.group.strip_prefix(&group).unwrap_or(&member.group));
+        own.collect::<IndexSet<&str>>().into_iter().map(str::to_owned).collect()
     }
 
     /// Returns what is wrong with the name `name` of a component, for a stream: the message, the fix, and the names that there are.
     pub fn unknown(&self, name: &str) -> (String, Option<String>, Vec<String>) {
-        match self.of_group("", name) {
-            Some(within) => (
-                format!("`{name}` is a group of copies, not a component"),
-                Some(format!("name a component of it: {within}")),
-                Vec::new(),
-            ),
+        match self.is_group("", name) {
+            Some((message, help)) => (message, Some(help), Vec::new()),
             None => (format!("there is no component `{name}`"), None, self.names("")),
         }
     }
@@ -332,6 +337,11 @@ fn outwards(scope: &str) -> impl Iterator<Item = &str> {
         next = this.strip_suffix('/').map(|within| &this[..outer(within)]);
         Some(this)
     })
+}
+
+/// The place of a field of what is written at another.
+fn field_of(place: &[String], field: &str) -> Vec<String> {
+    place.iter().cloned().chain([field.to_owned()]).collect()
 }
 
 /// A path without the numbers of copies.

@@ -3,6 +3,7 @@
 mod neighbours;
 mod ways;
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use headrace_work::{Block, NodeId};
@@ -202,17 +203,18 @@ impl Lowering<'_> {
             Some(from) if tos.len() == 1 && froms.len() < 2 => return self.route(("from", from), ("to", to)),
             None => tos.iter().map(|to| self.asked::<Block>("to", &to.path)).collect(),
             Some(from) => {
-                let pairs = pairs(&froms, &tos);
                 if froms.is_empty() {
                     return self.server("from", from);
                 }
-                if pairs.len() > MOST_PAIRS {
-                    let message = format!(
-                        "`{from}` and `{to}` are {} pairs; at most {MOST_PAIRS} are possible",
-                        pairs.len()
-                    );
-                    return self.refuse("to", message, Some("name fewer: the components of one copy"));
-                }
+                let pairs = match pairs(&froms, &tos) {
+                    Ok(pairs) => pairs,
+                    Err(many) => {
+                        let message = format!(
+                            "`{from}` and `{to}` are {many} pairs; at most {MOST_PAIRS} are possible"
+                        );
+                        return self.refuse("to", message, Some("name fewer: the components of one copy"));
+                    }
+                };
                 pairs.iter().map(|(from, to)| self.route(("from", from), ("to", to))).collect()
             }
         };
@@ -228,13 +230,26 @@ impl Lowering<'_> {
 }
 
 /// The servers and components that requests go between: each of the one to each of the other, or, where both have components in the same
-/// copies of a group, each server to those of its own copy.
-fn pairs(froms: &[&Member], tos: &[&Member]) -> Vec<(String, String)> {
-    let every = || froms.iter().flat_map(|from| tos.iter().map(move |to| (from, to)));
-    let is_own = |(from, to): &(&&Member, &&Member)| !from.scope.is_empty() && from.scope == to.scope;
-    let is_within = froms.len() > 1 && tos.len() > 1 && every().any(|pair| is_own(&pair));
-    let chosen = every().filter(|pair| !is_within || is_own(pair));
-    chosen.map(|(from, to)| (from.path.clone(), to.path.clone())).collect()
+/// copies of a group, each server to those of its own copy. The number of pairs, if they are too many.
+fn pairs(froms: &[&Member], tos: &[&Member]) -> Result<Vec<(String, String)>, usize> {
+    let mut copies: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for to in tos.iter().filter(|to| !to.scope.is_empty()) {
+        copies.entry(&to.scope).or_default().push(&to.path);
+    }
+    let is_within =
+        froms.len() > 1 && tos.len() > 1 && froms.iter().any(|from| copies.contains_key(&*from.scope));
+    let all: Vec<&str> = tos.iter().map(|to| &*to.path).collect();
+    let asked = |from: &Member| {
+        if is_within { copies.get(&*from.scope).map_or(&[][..], Vec::as_slice) } else { &all }
+    };
+    let many = froms.iter().map(|from| asked(from).len()).sum();
+    if many > MOST_PAIRS {
+        return Err(many);
+    }
+    let of = |from: &&Member| {
+        asked(from).iter().map(|to| (from.path.clone(), (*to).to_owned())).collect::<Vec<_>>()
+    };
+    Ok(froms.iter().flat_map(of).collect())
 }
 
 /// Finds or makes what streams go through. What is wrong with a way is noted at its stream.

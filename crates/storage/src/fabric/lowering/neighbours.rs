@@ -22,10 +22,6 @@ impl Lowering<'_> {
             let all = self.paths(name);
             return all.iter().map(|path| self.neighbour(field, path)).collect();
         }
-        if self.is_part(name) {
-            let message = format!("`{name}` is a part, which exists only as a copy in an array");
-            return self.refuse(field, message, Some("write it under `system:`"));
-        }
         self.no_such_component(field, name)
     }
 

@@ -126,8 +126,7 @@ impl Spec for ServerSpec {
             );
         }
         if let Some(name) = self.attached.iter().find(|name| at.named_in_system(name).is_none()) {
-            let message = format!("there is no component `{name}` in `system`");
-            return at.refuse("attached", message, Some("name a drive, an array or a file system"));
+            return at.no_such_component("attached", name);
         }
         if !(1.0..=100.0).contains(&self.contention) {
             return at.refuse("contention", "must be from 1 to 100: a slow-down", None);

@@ -129,9 +129,9 @@ impl<'d> Lowering<'d> {
         if found.is_empty() { vec![name.to_owned()] } else { found }
     }
 
-    /// Returns true if `parts` has this name.
-    pub(crate) fn is_part(&self, name: &str) -> bool {
-        self.parts.contains_key(name)
+    /// Returns the paths of the components that the names of a list mean.
+    pub(crate) fn all_paths(&self, names: &[String]) -> Vec<String> {
+        names.iter().flat_map(|name| self.paths(name)).collect()
     }
 
     pub(crate) fn catalogue(&self) -> &'d dyn DeviceCatalogue {
@@ -177,14 +177,14 @@ impl<'d> Lowering<'d> {
         }
     }
 
+    /// Refuses a name that no component of `system` has.
     pub(crate) fn no_such_component<T>(&mut self, field: &str, name: &str) -> Option<T> {
         if self.parts.contains_key(name) {
             let message = format!("`{name}` is a part, which exists only as a copy in an array");
             return self.refuse(field, message, Some("define it under `system:` to share it"));
         }
-        if let Some(within) = self.system.of_group(self.scope(), name) {
-            let message = format!("`{name}` is a group of copies, not a component");
-            return self.refuse(field, message, Some(&format!("name a component of it: {within}")));
+        if let Some((message, help)) = self.system.is_group(self.scope(), name) {
+            return self.refuse(field, message, Some(&help));
         }
         let own = |other: &String| self.chain.first() == Some(&NameStep::System(other.clone()));
         let known = self.names().into_iter().filter(|other| !own(other)).collect();
@@ -226,8 +226,7 @@ impl<'d> Lowering<'d> {
     pub fn copies<W: Listed>(&mut self, field: &str, of: &Copies, count: Option<u32>) -> Option<Vec<NodeId>> {
         match of {
             Copies::Shared(names) => {
-                let all: Vec<String> = names.iter().flat_map(|name| self.paths(name)).collect();
-                all.iter().map(|name| self.asked::<W>(field, name)).collect()
+                self.all_paths(names).iter().map(|name| self.asked::<W>(field, name)).collect()
             }
             Copies::Written(spec) => {
                 self.must_serve::<W>(field, spec.kind(), spec)?;
