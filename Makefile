@@ -50,7 +50,8 @@ $(VENV)/built: $(VENV)/tools $(SOURCES)
 	$(STEP) "extension, optimised" sh -c '. $(BIN)/activate && maturin develop --release --quiet'
 	@rm -f $(VENV)/tested && touch $@
 
-# The extension by the profile of the Rust tests, which share all but its last crate with it.
+# The extension by the profile of the Rust tests, which share all but its last crate with it as long as they are built for the whole
+# workspace: without this crate, others would have other features, and be compiled twice.
 $(VENV)/tested: $(VENV)/tools $(SOURCES)
 	$(STEP) "extension" sh -c '. $(BIN)/activate && maturin develop --quiet'
 	@touch $@
@@ -91,10 +92,10 @@ mypy: $(VENV)/tools
 export PROPTEST_RNG_SEED ?= 1
 
 rust-unit:
-	$(STEP) "Rust unit tests" cargo test --quiet --workspace --exclude headrace-py --exclude headrace-bench --lib
+	$(STEP) "Rust unit tests" cargo test --quiet --workspace --lib
 
 rust-test:
-	$(STEP) "Rust tests, benchmarks at their smallest" cargo test --quiet --workspace --exclude headrace-py
+	$(STEP) "Rust tests, benchmarks at their smallest" cargo test --quiet --workspace
 
 # Tests that take seconds.
 QUICK := $(addprefix tests/test_,contract.py english.py imports.py python.py requests.py solve.py starting.py tables.py timeline.py)

@@ -9,6 +9,8 @@ use crate::complex::exp;
 pub struct Grid {
     step: f64,
     cdf: Vec<f64>,
+    /// The probability of each step: what the cdf grows by.
+    masses: Vec<f64>,
 }
 
 /// Number of steps of a grid: quantiles are then good to about 1/2000 of the largest value, moments far better.
@@ -21,7 +23,8 @@ impl Grid {
         let step = most.max(1e-9) / STEPS as f64;
         let mut table: Vec<f64> = (0..=STEPS).map(|i| cdf(i as f64 * step).clamp(0.0, 1.0)).collect();
         table[STEPS] = 1.0;
-        Self { step, cdf: table }
+        let masses = table.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        Self { step, cdf: table, masses }
     }
 
     /// The sum of this and an independent uniform variable on [0, `width`].
@@ -74,8 +77,8 @@ impl Grid {
     /// The first three moments: `E[X]`, `E[X²]`, `E[X³]`.
     pub fn moments(&self) -> [f64; 3] {
         let mut moments = [0.0; 3];
-        for (i, pair) in self.cdf.windows(2).enumerate() {
-            let (mass, a, b) = (pair[1] - pair[0], i as f64 * self.step, (i + 1) as f64 * self.step);
+        for (i, mass) in self.masses.iter().enumerate() {
+            let (a, b) = (i as f64 * self.step, (i + 1) as f64 * self.step);
             moments[0] += mass * (a + b) / 2.0;
             moments[1] += mass * (a * a + a * b + b * b) / 3.0;
             moments[2] += mass * (a + b) * (a * a + b * b) / 4.0;
@@ -90,9 +93,7 @@ impl Grid {
         // (1 − e^−x)/x, by its series where the quotient would lose its digits.
         let spread =
             if x.norm() < 1e-3 { 1.0 - x / 2.0 + x * x / 6.0 - x * x * x / 24.0 } else { (1.0 - turn) / x };
-        self.cdf[0]
-            + spread
-                * polynomial(&self.cdf.windows(2).map(|pair| pair[1] - pair[0]).collect::<Vec<_>>(), turn)
+        self.cdf[0] + spread * polynomial(&self.masses, turn)
     }
 }
 

@@ -32,25 +32,40 @@ impl Problem {
         Self { help: Some(help.into()), ..self }
     }
 
-    /// The same, with `name`'s nearest among `known` named as what was perhaps meant, and all of them listed. Of `{key: …}` the key counts.
+    /// Returns the problem with the name among `known` that was perhaps meant, and a list of those known: all where they are few, else the
+    /// likest. Of `{key: …}` the key counts.
     pub fn nearest<K: AsRef<str>>(self, name: &str, known: impl IntoIterator<Item = K>) -> Self {
-        let known: Vec<K> = known.into_iter().collect();
-        if known.is_empty() {
-            return self;
-        }
         let name = name.to_lowercase();
-        let likeness = |known: &&str| {
-            let key = known.trim_start_matches('{').trim_end_matches(": …}").to_lowercase();
-            strsim::jaro_winkler(&name, &key) + strsim::normalized_damerau_levenshtein(&name, &key)
-        };
-        let near = known.iter().map(AsRef::as_ref).max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-        let meant = near.filter(|near| likeness(near) > 1.1);
-        let listed = known.iter().map(|name| format!("`{}`", name.as_ref())).collect::<Vec<_>>().join(", ");
-        self.help(match meant {
-            Some(meant) => format!("did you mean `{meant}`? possible are {listed}"),
-            None => format!("possible are {listed}"),
-        })
+        let mut known: Vec<(f64, K)> =
+            known.into_iter().map(|known| (likeness(&name, known.as_ref()), known)).collect();
+        let likest = known.iter().max_by(|a, b| a.0.total_cmp(&b.0));
+        let meant = likest.filter(|(likeness, _)| *likeness > 1.1).map(|(_, meant)| meant.as_ref());
+        let start = meant.map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default();
+        let unnamed = if known.len() > MOST_LISTED { known.len() - LIKEST } else { 0 };
+        if unnamed > 0 {
+            known.sort_by(|a, b| b.0.total_cmp(&a.0));
+            known.truncate(LIKEST);
+        }
+        let listed =
+            known.iter().map(|(_, name)| format!("`{}`", name.as_ref())).collect::<Vec<_>>().join(", ");
+        match (known.len(), unnamed) {
+            (0, _) => self,
+            (_, 0) => self.help(format!("{start}possible are {listed}")),
+            _ => self.help(format!("{start}possible are {listed} and {unnamed} others")),
+        }
     }
+}
+
+/// Number of names up to which a problem lists all that are possible.
+const MOST_LISTED: usize = 60;
+
+/// Number of names that are listed where more are possible.
+const LIKEST: usize = 12;
+
+/// Returns how much a name, in lower case, is like one that is known: 0 to 2.
+fn likeness(name: &str, known: &str) -> f64 {
+    let key = known.trim_start_matches('{').trim_end_matches(": …}").to_lowercase();
+    strsim::jaro_winkler(name, &key) + strsim::normalized_damerau_levenshtein(name, &key)
 }
 
 /// All errors of a document, with the document.
@@ -143,5 +158,31 @@ impl Problems {
             overload: problem.overload,
         });
         told.map(|told| serde_json::to_value(told).expect("strings and numbers")).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn help(name: &str, known: &[String]) -> String {
+        Problem::at(Path::default(), "").nearest(name, known).help.unwrap_or_default()
+    }
+
+    #[test]
+    fn few_names_are_all_listed_and_of_many_the_likest() {
+        let drives: Vec<String> = (0..MOST_LISTED as u64).map(|i| format!("drive{i}")).collect();
+        assert_eq!(help("size", &[]), "");
+        assert_eq!(
+            help("sice", &["from".into(), "size".into()]),
+            "did you mean `size`? possible are `from`, `size`"
+        );
+        assert_eq!(help("x", &["from".into()]), "possible are `from`");
+        assert_eq!(help("drive07", &drives).matches('`').count(), 2 * (1 + MOST_LISTED));
+        let more: Vec<String> = drives.into_iter().chain(["link".into()]).collect();
+        let listed = help("Drive7", &more);
+        assert_eq!(listed.matches('`').count(), 2 * (1 + LIKEST), "{listed}");
+        assert!(listed.starts_with("did you mean `drive7`? possible are `drive7`, "), "{listed}");
+        assert!(listed.ends_with(&format!(" and {} others", MOST_LISTED + 1 - LIKEST)), "{listed}");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path as FilePath;
 
+use headrace_storage::graph::MOST_EXPLAINED;
 use headrace_storage::{CartridgeSession, DeviceCatalogue, Graph, System, Trigger};
 use headrace_trace::{Replay, ReplayProblem, ReplaySpec, Timing};
 use headrace_units::{Bytes, Nanos};
@@ -84,12 +85,16 @@ impl Planner<'_> {
             let help = format!("define `{name}` under `system:` to make it a component");
             return self.say(Problem::at(path.key("to"), message).help(help));
         }
-        // Components of a group that has errors may be missing.
-        if self.system.errors().is_empty() {
-            let (message, help, known) = self.system.unknown(name);
-            let problem = Problem { help, ..Problem::at(path.key("to"), message) };
-            self.say(problem.nearest(name, known));
+        if !self.system.errors().is_empty() {
+            return; // Components of a group that has errors may be missing.
         }
+        let path = path.key("to");
+        if let Some((message, help)) = self.system.is_group("", name) {
+            return self.say(Problem::at(path, message).help(help));
+        }
+        let problem = Problem::at(path, format!("there is no component `{name}`"));
+        let is_explained = self.problems.len() < MOST_EXPLAINED;
+        self.say(if is_explained { problem.nearest(name, self.system.names("")) } else { problem });
     }
 
     /// Checks a stream, and its trace where it replays one.

@@ -39,7 +39,7 @@ const VOLATILE: [&str; 16] = [
     "{t: {type: disk, device: quantum-atlas-10k, positioning: mechanical, queue_depth: 16}}",
     "{t: {type: disk, device: exos-x18, positioning: mechanical, queue_depth: 32}}",
     "{c: {type: ssd, device: micron-7450-pro-1920gb}, d: {type: disk, device: maxtor-7y250p0, positioning: mechanical},
-      t: {type: copy, from: c, to: d, bytes: 100 GB}}",
+      t: {type: copy, from: c, to: d, bytes: 1 GB}}",
 ];
 
 /// Systems whose component `t` loses nothing that it answered.

@@ -389,3 +389,21 @@ fn few_replications_say_how_much_narrower_more_would_be() {
         );
     }
 }
+
+/// Each of many errors is named; which name was perhaps meant is said of the first hundred, since that costs a look at all names.
+#[test]
+fn of_many_misspelt_targets_the_first_have_advice() {
+    let lines = |line: &dyn Fn(usize) -> String| (0..1000).map(line).collect::<String>();
+    let clerks = lines(&|i| format!("  clerk{i}: {{type: station, service: 1 ms}}\n"));
+    let users = lines(&|i| {
+        format!("  users{i}: {{to: clark{i}, arrivals: {{every: 10 ms}}, op: read, size: 4 KiB}}\n")
+    });
+    let text = format!("system:\n{clerks}workload:\n{users}");
+    let problems =
+        headrace_scenario::prepare(&text, "many.yaml", &[], &Progress::default()).unwrap_err().problems;
+    assert_eq!(problems.len(), 1000);
+    assert_eq!(problems[700].message, "there is no component `clark700`");
+    let advice: Vec<&String> = problems.iter().filter_map(|problem| problem.help.as_ref()).collect();
+    assert_eq!(advice.len(), 100);
+    assert!(advice[99].starts_with("did you mean `clerk99`? "), "{}", advice[99]);
+}

@@ -173,7 +173,7 @@ impl Lowering<'_> {
                 self.refuse(field, format!("`{name}` is a {}", kind.1), Some(&help))
             }
             DeviceLookup::Unknown(known) => {
-                self.unknown(field, format!("there is no device `{name}`"), name, known)
+                self.unknown(field, format!("there is no device `{name}`"), name, |_| known)
             }
         }
     }

@@ -16,7 +16,7 @@ use crate::core::work::Listed;
 use crate::{AnyPlan, Of};
 
 pub use document::{Copies, DeviceCatalogue, DeviceLookup, LoweringError, WantedWay};
-pub use lower::{Lowering, MAX_BYTES};
+pub use lower::{Lowering, MAX_BYTES, MOST_EXPLAINED};
 pub(crate) use system::Member;
 pub use system::{GroupMembers, GroupSpec, System, SystemSpec};
 

@@ -298,7 +298,7 @@ impl<'d> System<'d> {
     }
 
     /// Returns what is wrong with a name that is that of a group, and the fix; `None` if it is not.
-    pub(crate) fn is_group(&self, scope: &str, name: &str) -> Option<(String, String)> {
+    pub fn is_group(&self, scope: &str, name: &str) -> Option<(String, String)> {
         let mut groups = outwards(scope).map(|scope| without_numbers(&format!("{scope}{name}")));
         let inside = groups.find(|group| self.groups.contains(group))? + "/";
         let own = self.members.iter().filter_map(|member| member.group.strip_prefix(&inside));
@@ -312,19 +312,11 @@ impl<'d> System<'d> {
     }
 
     /// Returns the names that a component in this scope, or a stream where that is empty, can write: alike components once.
-    pub(crate) fn names(&self, scope: &str) -> Vec<String> {
+    pub fn names(&self, scope: &str) -> Vec<String> {
         let group = without_numbers(scope);
         let seen = self.members.iter().filter(|member| scope.is_empty() || !member.repeats);
         let own = seen.map(|member| member.group.strip_prefix(&group).unwrap_or(&member.group));
         own.collect::<IndexSet<&str>>().into_iter().map(str::to_owned).collect()
-    }
-
-    /// Returns what is wrong with the name `name` of a component, for a stream: the message, the fix, and the names that there are.
-    pub fn unknown(&self, name: &str) -> (String, Option<String>, Vec<String>) {
-        match self.is_group("", name) {
-            Some((message, help)) => (message, Some(help), Vec::new()),
-            None => (format!("there is no component `{name}`"), None, self.names("")),
-        }
     }
 }
 
@@ -399,7 +391,7 @@ mod tests {
         assert_eq!(system.names(""), ["core", "rack/leaf", "rack/node/cpu", "rack/node/drive"]);
         assert_eq!(system.names("rack[1]/node[2]/"), ["core", "rack/leaf", "cpu", "drive"]);
         assert_eq!(
-            system.unknown("rack/node").1.unwrap(),
+            system.is_group("", "rack/node").unwrap().1,
             "name a component of it: `rack/node/cpu`, `rack/node/drive`"
         );
     }

@@ -65,9 +65,11 @@ impl Lowering<'_> {
                 self.refuse(field, message, Some("name a component of `type: server`"))
             }
             None => {
-                let is_server = |name: &String| self.server_spec(name).is_some();
-                let known = self.names().into_iter().filter(is_server).collect();
-                self.unknown(field, format!("there is no server `{name}`"), name, known)
+                let servers = |lowering: &Self| {
+                    let is_server = |name: &String| lowering.server_spec(name).is_some();
+                    lowering.names().into_iter().filter(is_server).collect()
+                };
+                self.unknown(field, format!("there is no server `{name}`"), name, servers)
             }
         }
     }

@@ -14,6 +14,8 @@ use headrace_units::Bytes;
 use headrace_work::NodeId;
 use indexmap::IndexMap;
 
+pub use refuse::MOST_EXPLAINED;
+
 use super::document::{Copies, DeviceCatalogue, LoweringError, NameStep};
 use super::system::{Member, System};
 use super::{Graph, Node};
@@ -186,9 +188,11 @@ impl<'d> Lowering<'d> {
         if let Some((message, help)) = self.system.is_group(self.scope(), name) {
             return self.refuse(field, message, Some(&help));
         }
-        let own = |other: &String| self.chain.first() == Some(&NameStep::System(other.clone()));
-        let known = self.names().into_iter().filter(|other| !own(other)).collect();
-        self.unknown(field, format!("there is no component `{name}` in `system`"), name, known)
+        let others = |lowering: &Self| {
+            let own = |other: &String| lowering.chain.first() == Some(&NameStep::System(other.clone()));
+            lowering.names().into_iter().filter(|other| !own(other)).collect()
+        };
+        self.unknown(field, format!("there is no component `{name}` in `system`"), name, others)
     }
 
     /// A component of `system`, unless the one being lowered is used by it.
@@ -261,7 +265,8 @@ impl<'d> Lowering<'d> {
             );
             return self.refuse(field, message, Some(&help));
         }
-        self.unknown(field, format!("there is no part `{name}`"), name, self.parts.keys().cloned().collect())
+        let parts = |lowering: &Self| lowering.parts.keys().cloned().collect();
+        self.unknown(field, format!("there is no part `{name}`"), name, parts)
     }
 
     /// Copies of a part: the first is lowered, the others are copied from it.

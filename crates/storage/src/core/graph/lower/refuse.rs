@@ -5,6 +5,9 @@ use headrace_work::{Invalid, NodeId, TimeSpec};
 use super::{Lowering, MAX_DEPTH};
 use crate::core::graph::document::{LoweringError, NameStep};
 
+/// Number of errors up to which the names that were perhaps meant are looked for: each costs a comparison with all that are known.
+pub const MOST_EXPLAINED: usize = 100;
+
 impl Lowering<'_> {
     /// Notes an error in `field` of the component that is being lowered; always `None`.
     pub fn refuse<T>(&mut self, field: &str, message: impl Into<String>, help: Option<&str>) -> Option<T> {
@@ -48,14 +51,15 @@ impl Lowering<'_> {
         self.errors.push(LoweringError { field: place, message, help: Some(help.to_owned()), unknown: None });
     }
 
+    /// Notes that `field` names what does not exist; always `None`. Of the first such errors the names that are known are kept.
     pub(crate) fn unknown<T>(
         &mut self,
         field: &str,
         message: String,
         name: &str,
-        known: Vec<String>,
+        known: impl FnOnce(&Self) -> Vec<String>,
     ) -> Option<T> {
-        let unknown = Some((name.to_owned(), known));
+        let unknown = (self.errors.len() < MOST_EXPLAINED).then(|| (name.to_owned(), known(self)));
         self.say(field, LoweringError { field: Vec::new(), message, help: None, unknown })
     }
 
