@@ -255,8 +255,8 @@ def test_power_fails_at_the_present_of_the_environment() -> None:
 
 @pytest.fixture(scope="module")
 def library() -> Path:
-    """Return the folder of the library for C."""
-    subprocess.run(["cargo", "build", "--quiet", "-p", "headrace-c"], cwd=ROOT, check=True)
+    """Return the folder of the library for C. Beside the extension it shares what that was built with."""
+    subprocess.run(["cargo", "build", "--quiet", "-p", "headrace-c", "-p", "headrace-py"], cwd=ROOT, check=True)
     return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug"
 
 

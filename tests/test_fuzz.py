@@ -8,7 +8,7 @@ import fuzz
 import headrace
 import systems
 
-COUNT = 300
+COUNT = 240
 
 
 def test_random_systems_keep_the_laws(tmp_path: Path) -> None:

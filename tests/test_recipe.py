@@ -98,10 +98,10 @@ def test_the_recipe_makes_a_component_that_agrees_with_theory(tmp_path: Path) ->
     test = TEST.replace("TRIAL", TRIAL.findall(recipe)[0])
     (tmp_path / "crates" / "scenario" / "tests" / "flash.rs").write_text(test)
     environment = os.environ | {"CARGO_TARGET_DIR": str(ROOT / "target")}
-    # Its own crates are not optimised; those of others are built already.
+    # Its own crates are not optimised; those of others are built already, as the extension needs them.
     crates = [crate.name for crate in (ROOT / "crates").iterdir()]
     quick = [part for name in crates for part in ("--config", f"profile.dev.package.headrace-{name}.opt-level=0")]
-    command = ["cargo", *quick, "test", "--quiet", "-p", "headrace-scenario", "--test", "flash"]
+    command = ["cargo", *quick, "test", "--quiet", "-p", "headrace-scenario", "-p", "headrace-py", "--test", "flash"]
     ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "5 passed" in ran.stdout

@@ -49,7 +49,7 @@ def test_the_front_readme_says_the_same_counts() -> None:
 @pytest.fixture(scope="module")
 def one(headrace: Run) -> Json:
     """Return the report of a study, as JSON."""
-    return dict(json.loads(headrace("study", "run", "data-sheets", "--small", "--json").stdout))
+    return dict(json.loads(headrace("study", "run", "alice-daq", "--small", "--json").stdout))
 
 
 def test_json_counts_the_claims_that_it_lists(one: Json) -> None:
@@ -63,7 +63,7 @@ def test_the_page_of_all_studies_counts_the_claims_of_each(one: Json) -> None:
     held, tried = published["holds"], sum(published.get(verdict, 0) for verdict in study.DECIDED)
     assert f"{2 * held} of {2 * tried} published claims hold, in 2 studies." in shown.answer
     table = next(block for block in shown.blocks if isinstance(block, Table))
-    assert [row[0] for row in table.rows] == ["data-sheets", "again"]
+    assert [row[0] for row in table.rows] == ["alice-daq", "again"]
     assert [row[1] for row in table.rows] == [f"{held} of {tried}"] * 2
 
 
