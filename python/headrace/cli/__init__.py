@@ -47,6 +47,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "import disksim": devices.import_disksim,
     "import fio": measurements.import_fio,
     "import dlio": measurements.import_dlio,
+    "import darshan": measurements.import_darshan,
     "import elbencho": measurements.import_elbencho,
     "import iostat": measurements.import_iostat,
     "trace info": traces.trace_info,

@@ -13,6 +13,7 @@ from headrace.files import keep_apart, write_whole
 
 if TYPE_CHECKING:
     from headrace.measurement import Measurement
+    from headrace.measurement.fio.traced import Traced
 
 Json = dict[str, Any]
 
@@ -62,6 +63,11 @@ def import_fio(
         found = _scenario(file, to, device, section) if kind == fio.JOB else _trace(file, to)
     except ScenarioError as error:
         refuse(error, as_json)
+    _say(found, as_json=as_json)
+
+
+def _say(found: Json, *, as_json: bool) -> None:
+    """Print what an import wrote, and remarks on it."""
     if as_json:
         print(json.dumps({"ok": True} | found, indent=2))
         return
@@ -138,7 +144,10 @@ def import_iostat(
 def _trace(file: Path, to: Path) -> Json:
     from headrace.measurement import fio  # noqa: PLC0415
 
-    found = fio.trace(file)
+    return _saved(fio.trace(file), to)
+
+
+def _saved(found: "Traced", to: Path) -> Json:
     told: Json = {}
     write(lambda path: told.update(found.save(path)), to)
     return {"answer": f"{to} has {told['requests']:,} requests.", "trace": str(to)} | told
@@ -180,12 +189,46 @@ def import_dlio(
         refuse(error, as_json)
     text = device_file.text(made.document, [f"the load of {file.name}, made by `headrace import dlio`", *made.remarks])
     write(lambda path: write_whole(path, text), to)
-    if as_json:
-        print(json.dumps({"ok": True, "scenario": str(to), "remarks": made.remarks}, indent=2))
-        return
-    print(printable(f"{to} has the load of {file.name}: training."))
-    for remark in made.remarks:
-        print(f"  {printable(remark)}")
+    answer = f"{to} has the load of {file.name}: training."
+    _say({"answer": answer, "scenario": str(to), "remarks": made.remarks}, as_json=as_json)
+
+
+def import_darshan(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Log of Darshan (.darshan).", show_default=False)],
+    to: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Trace to write (.csv), if the job ran with DXT; or scenario to write (.yaml), from counters.",
+        ),
+    ],
+    device: Annotated[
+        str | None,
+        typer.Option(
+            "--device", metavar="NAME", help="For a scenario: the device that takes the place of the real storage."
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Convert a log of Darshan, which records the I/O of a job, to a trace or a scenario."""
+    from headrace.devices import device_file  # noqa: PLC0415
+    from headrace.measurement import darshan  # noqa: PLC0415
+
+    try:
+        keep_apart({"--output": to}, [file])
+        if to.suffix in (".yaml", ".yml"):
+            made = darshan.scenario(file, device=device)
+            source = f"the load of {file.name}, made by `headrace import darshan`"
+            text = device_file.text(made.document, [source, *made.remarks])
+            write(lambda path: write_whole(path, text), to)
+            answer = f"{to} has the load of {file.name}: {', '.join(made.document['workload'])}."
+            _say({"answer": answer, "scenario": str(to), "remarks": made.remarks}, as_json=as_json)
+        else:
+            _say(_saved(darshan.trace(file), to), as_json=as_json)
+    except ScenarioError as error:
+        refuse(error, as_json)
 
 
 def measure(

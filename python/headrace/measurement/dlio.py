@@ -10,15 +10,12 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import Any
 
-from headrace import _core
-from headrace.devices import catalogue
 from headrace.errors import read_text, refusal
+from headrace.measurement import stand_in
 from headrace.quantities import exact_size
 
 Json = dict[str, Any]
 HELP = "give a configuration of DLIO, as `configs/workload` of DLIO and MLPerf Storage have them"
-# The drive that stands for the real storage, until the user names another.
-DEVICE = "micron-7450-pro-1920gb"
 # Number of equally likely sizes that stand for normal ones.
 SIZES = 16
 # A read of training files: what the kernel reads ahead of PyTorch at most, and of TensorFlow the `transfer_size`.
@@ -288,15 +285,9 @@ class _Configuration:
 
     def _storage(self, stream: Json, device: str | None) -> Json:
         """Return the drive that holds the data set, enlarged where it would not fit."""
-        name = device or DEVICE
-        kind, capacity = catalogue.kind(name), _capacity(name)
-        if device is None:
-            self.remarks.append(f"a {DEVICE} stands for the real storage; name another with --device, or edit `system`")
-        needed = self._needed(stream)
-        if needed <= capacity:
-            return {"type": kind, "device": name}
-        self.remarks.append(f"the data set does not fit on a {name}, so its capacity is {_size(needed)} here")
-        return {"type": kind, "device": {"like": name, "capacity": _size(needed)}}
+        component, remarks = stand_in.storage(device, self._needed(stream))
+        self.remarks += remarks
+        return component
 
     def _needed(self, stream: Json) -> int:
         size, steps = stream["size"], stream["arrivals"]["steps"]
@@ -304,7 +295,7 @@ class _Configuration:
         largest = max(int(text.removesuffix(" B")) for text in sizes)
         checkpoint = int(steps.get("checkpoint", {}).get("size", "0 B").removesuffix(" B")) * self.accelerators
         needed: int = steps["samples"] * (-(-largest // 4096) * 4096) + checkpoint
-        return -(-needed // (1 << 30)) * (1 << 30)
+        return needed
 
     def _name_ignored(self) -> None:
         for option in self.options:
@@ -313,11 +304,6 @@ class _Configuration:
             known = max((name for name in IGNORED if _is_within(option, name)), key=len, default=None)
             why = IGNORED[known] if known else "headrace does not know this option"
             self.remarks.append(f"`{option}` is ignored: {why}")
-
-
-def _capacity(device: str) -> int:
-    written = catalogue.numbers(device)["capacity"]
-    return int(_core.quantity("size", written["value"] if isinstance(written, dict) else written))
 
 
 def _is_within(option: str, name: str) -> bool:

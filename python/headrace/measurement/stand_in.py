@@ -1,0 +1,28 @@
+"""The drive that an imported load goes to until the user describes the real storage."""
+
+from typing import Any
+
+from headrace import _core
+from headrace.devices import catalogue
+from headrace.quantities import exact_size
+
+Json = dict[str, Any]
+DEVICE = "micron-7450-pro-1920gb"
+
+
+def storage(device: str | None, needed: int) -> tuple[Json, list[str]]:
+    """Return a component of a model, by default `DEVICE`, that holds as many bytes as are needed, and remarks on it."""
+    name = device or DEVICE
+    remarks = []
+    if device is None:
+        remarks.append(f"a {DEVICE} stands for the real storage; name another with --device, or edit `system`")
+    kind, whole = catalogue.kind(name), -(-needed // (1 << 30)) * (1 << 30)
+    if whole <= _capacity(name):
+        return {"type": kind, "device": name}, remarks
+    remarks.append(f"the data does not fit on a {name}, so its capacity is {exact_size(whole)} here")
+    return {"type": kind, "device": {"like": name, "capacity": exact_size(whole)}}, remarks
+
+
+def _capacity(device: str) -> int:
+    written = catalogue.numbers(device)["capacity"]
+    return int(_core.quantity("size", written["value"] if isinstance(written, dict) else written))
