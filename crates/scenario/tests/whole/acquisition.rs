@@ -130,6 +130,31 @@ fn builders_are_queues() {
     assert!(least > 1.969 && least < 5.383, "{least}: between what is best and taking turns");
 }
 
+/// With one buffer a builder takes the next event only when it has assembled the last; with two it does both side by side.
+#[test]
+fn a_builder_with_one_buffer_does_one_thing_at_a_time() {
+    for (buffers, used) in [(1, 0.4), (2, 0.2)] {
+        let text = format!(
+            "
+system:
+  ldc: {{type: readout, concentrators: 2, sub_event: 1 MB, rate: 10 GB/s, builder: gdc}}
+  gdc: {{type: event_builder, builders: 1, buffers: {buffers}, rate: 200 MB/s, assemble: 10 ms}}
+workload: {{trigger: {{to: ldc, arrivals: {{every: 50 ms}}}}}}
+run: {{requests: 2000}}
+"
+        );
+        let results = run(&text);
+        near(utilisation(&results, "gdc"), used, 0.001);
+        let limit = results.bottleneck.as_ref().unwrap().saturates_at.unwrap();
+        near(limit, 1.0 / used, 0.01);
+        let at = |load: f64| {
+            let found = run(&text.replace("50 ms", &format!("{} ms", 50.0 / limit / load)));
+            found.streams[0].in_flight as f64 / found.streams[0].issued as f64
+        };
+        assert!(at(0.95) < 0.01 && at(1.1) > 0.05, "{} {}", at(0.95), at(1.1));
+    }
+}
+
 const BUFFERS: &str = "
 system:
   ldc: {type: readout, concentrators: 4, sub_event: 1 MB, rate: 100 MB/s, buffer: 4 MB, when_full: WHEN, builder: gdc}

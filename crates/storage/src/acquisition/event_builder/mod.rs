@@ -216,19 +216,23 @@ impl<'m> EventBuilder<'m> {
 }
 
 impl<'m> Component<'m> for EventBuilder<'m> {
-    /// A builder receives and assembles side by side: it is in use as the busier of its port and its assembler.
+    /// A builder receives and assembles side by side, and is in use as the busier of its port and its assembler; with one buffer by turns.
     fn activity(&self, now: Nanos) -> Option<Activity> {
         let (counts, waiting) = (&self.counts, self.counts.waiting.borrow());
-        let assembling = self.assembling(now);
+        let (receiving, assembling) = (self.receiving(now), self.assembling(now));
+        let of_both = |receiving: u128, assembling| match self.plan.spec.buffers {
+            Some(1) => receiving + assembling,
+            _ => receiving.max(assembling),
+        };
         Some(Activity {
             servers: u64::from(self.plan.spec.builders),
-            busy: by_hosts(self.receiving(now).max(assembling)),
+            busy: by_hosts(of_both(receiving, assembling)),
             queue: waiting.area(now),
             waiting: waiting.value(),
             visits: counts.received.get(),
             waited: counts.waited.get(),
             served: counts.received.get(),
-            service: counts.service.get().max(assembling),
+            service: of_both(counts.service.get(), assembling),
             away: 0,
             ..Activity::default()
         })
