@@ -294,14 +294,16 @@ pub(super) fn bottleneck(
         () if falls_behind(plan, outcomes) || filling => None,
         () => Some(by_formula.unwrap_or(0.0).max(1.0 / utilisation)),
     };
-    let at_most = (!filling && !sends_in_turn(plan, id)).then(|| 1.0 / utilisation.min(1.0));
+    let in_turn = sends_in_turn(plan, id);
+    let at_most = (!filling && !in_turn).then(|| 1.0 / utilisation.min(1.0));
     let not_proportional = not_proportional(plan, id);
     let uneven =
         reaching(plan, id).find(|(_, stream)| stream.varies()).map(|(_, stream)| stream.name.clone());
     let estimate = is_limit(plan, id) || not_proportional.is_some() || uneven.is_some();
     let is_far = headroom.is_some_and(|times| times > FARTHEST_ESTIMATE);
-    let at_least =
-        estimate && !never_idle && (is_far || by_formula.is_none() && mostly_gathers(plan, id, busiest));
+    // What is sent in turn waits for writes that take longer under more load, however early a disk writes.
+    let gathers = by_formula.is_none() && !in_turn && mostly_gathers(plan, id, busiest);
+    let at_least = estimate && !never_idle && (is_far || gathers);
     let is_stuck = outcomes.iter().any(|outcome| outcome.end == End::Idle);
     Some(Bottleneck {
         component: busiest.path.clone(),

@@ -155,6 +155,23 @@ run: {{requests: 2000}}
     }
 }
 
+/// A builder that waits in vain for a sub-event holds a buffer meanwhile: 4 buffers for 20 ms each carry 200 events/s.
+#[test]
+fn buffers_that_wait_in_vain_limit_a_builder() {
+    let text = "
+system:
+  ldc: {type: readout, concentrators: 2, sub_event: 10 kB, rate: 10 GB/s, builder: gdc, fails: {concentrator: 0, at: 0 s}}
+  gdc: {type: event_builder, builders: 1, buffers: 4, rate: 1 GB/s, give_up: 20 ms}
+workload: {trigger: {to: ldc, arrivals: {every: 10 ms}}}
+run: {requests: 4000}
+";
+    let results = run(text);
+    near(utilisation(&results, "gdc"), 0.5, 0.002);
+    near(results.bottleneck.unwrap().saturates_at.unwrap(), 2.0, 0.01);
+    let waits = |every: &str| run(&text.replace("every: 10 ms", every)).streams[0].in_flight;
+    assert!(waits("every: 5.3 ms") < 10 && waits("every: 4.5 ms") > 200);
+}
+
 const BUFFERS: &str = "
 system:
   ldc: {type: readout, concentrators: 4, sub_event: 1 MB, rate: 100 MB/s, buffer: 4 MB, when_full: WHEN, builder: gdc}

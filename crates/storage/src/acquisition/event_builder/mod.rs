@@ -69,7 +69,7 @@ struct EventBuilderCounts {
     service: Cell<u128>,
     waited: Cell<u128>,
     /// Events that wait for a sub-event that never comes: how many, and the first with its concentrator, builder and time.
-    stuck: Cell<u64>,
+    stuck: RefCell<Gauge>,
     first_missing: Cell<Option<(u32, u32, Nanos)>>,
 }
 
@@ -204,35 +204,38 @@ impl<'m> EventBuilder<'m> {
         let counts = &self.counts;
         let first = counts.first_missing.get().unwrap_or((concentrator, builder, self.now()));
         counts.first_missing.set(Some(first));
-        add(&counts.stuck, 1);
+        counts.stuck.borrow_mut().up(self.now(), 1);
         match self.plan.spec.give_up {
             Some(after) => self.context.shared.sim.delay(after).await,
             None => std::future::pending().await,
         }
-        counts.stuck.set(counts.stuck.get() - 1);
+        counts.stuck.borrow_mut().down(self.now(), 1);
         breakdown.blocked(self.context.id, self.now());
         breakdown.fail();
     }
 }
 
 impl<'m> Component<'m> for EventBuilder<'m> {
-    /// A builder receives and assembles side by side, and is in use as the busier of its port and its assembler; with one buffer by turns.
+    /// A builder receives and assembles side by side: it is in use as the busiest of its port, its assembler and its buffers, which hold what
+    /// it receives, assembles, or waits for in vain.
     fn activity(&self, now: Nanos) -> Option<Activity> {
         let (counts, waiting) = (&self.counts, self.counts.waiting.borrow());
-        let (receiving, assembling) = (self.receiving(now), self.assembling(now));
-        let of_both = |receiving: u128, assembling| match self.plan.spec.buffers {
-            Some(1) => receiving + assembling,
-            _ => receiving.max(assembling),
+        let (assembling, in_vain) = (self.assembling(now), counts.stuck.borrow().area(now));
+        let most = counts.held.borrow().area(now); // Sub-events from several ports of a switch come at the same time.
+        let of = |receiving: u128| {
+            let held = (receiving + assembling + in_vain).min(most);
+            let buffers = self.plan.spec.buffers.map_or(0, |each| held / u128::from(each));
+            receiving.max(assembling).max(buffers)
         };
         Some(Activity {
             servers: u64::from(self.plan.spec.builders),
-            busy: by_hosts(of_both(receiving, assembling)),
+            busy: by_hosts(of(self.receiving(now))),
             queue: waiting.area(now),
             waiting: waiting.value(),
             visits: counts.received.get(),
             waited: counts.waited.get(),
             served: counts.received.get(),
-            service: of_both(counts.service.get(), assembling),
+            service: of(counts.service.get()),
             away: 0,
             ..Activity::default()
         })
@@ -255,7 +258,8 @@ impl<'m> Component<'m> for EventBuilder<'m> {
 
     fn remarks(&self, _: Nanos) -> Vec<String> {
         let Some((concentrator, builder, since)) = self.counts.first_missing.get() else { return Vec::new() };
-        let (path, stuck, lost) = (self.context.path, self.counts.stuck.get(), self.counts.lost.get());
+        let (path, lost) = (self.context.path, self.counts.lost.get());
+        let stuck = self.counts.stuck.borrow().value();
         let ends = match self.plan.spec.give_up {
             Some(after) => format!("gave up {}, each after {after}", counted(lost, "event")),
             None => "waits for ever: set `give_up`".to_owned(),
