@@ -119,6 +119,7 @@ def test_mistakes_are_told(headrace: Run, tmp_path: Path, monkeypatch: pytest.Mo
         (EXAMPLES / "noposix.darshan", "x.yaml", "no reads or writes by POSIX"),
         (tmp_path / "none.darshan", "x.yaml", "is not a file"),
         (Path(__file__), "x.yaml", "it is no log of Darshan"),
+        (WRITERS, "x.json", "x.json is neither a trace nor a scenario by its name"),
     ]:
         ran = headrace("import", "darshan", log, "-o", tmp_path / to)
         assert ran.returncode == 2

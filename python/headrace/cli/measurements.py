@@ -218,6 +218,9 @@ def import_darshan(
 
     try:
         keep_apart({"--output": to}, [file])
+        if not {".csv", ".yaml", ".yml"} & set(to.suffixes):
+            what = f"{to} is neither a trace nor a scenario by its name"
+            raise refusal(file, what, "write to a .csv, or to a .yaml")
         if to.suffix in (".yaml", ".yml"):
             made = darshan.scenario(file, device=device)
             source = f"the load of {file.name}, made by `headrace import darshan`"

@@ -38,11 +38,12 @@ impl Problem {
         let name = name.to_lowercase();
         let mut known: Vec<(f64, K)> =
             known.into_iter().map(|known| (likeness(&name, known.as_ref()), known)).collect();
-        let likest = known.iter().rev().max_by(|a, b| a.0.total_cmp(&b.0));
+        let likest = known.iter().max_by(|a, b| a.0.total_cmp(&b.0));
         let meant = likest.filter(|(likeness, _)| *likeness > 1.1).map(|(_, meant)| meant.as_ref());
         let start = meant.map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default();
         let unnamed = if known.len() > MOST_LISTED { known.len() - LIKEST } else { 0 };
         if unnamed > 0 {
+            known.reverse(); // Of names that are equally like, the last is meant.
             known.sort_by(|a, b| b.0.total_cmp(&a.0));
             known.truncate(LIKEST);
         }

@@ -79,7 +79,7 @@ class Direction:
     def clients(self) -> int:
         """How many processes did it. Those of a file that all share are not told apart."""
         if self.shared.any():
-            return self.log.processes
+            return max(self.log.processes, 1)
         return len(set(self.log.counters["rank"][self.kept].tolist()))
 
     @property
@@ -92,7 +92,7 @@ class Direction:
         """From the first to the last request of a process to a file, all together: at most the whole job."""
         begin, end = (self.of(f"POSIX_F_{self.op}_{which}_TIMESTAMP") for which in ("START", "END"))
         each = (end - begin).clip(min=0.0)
-        spans = float(each[self.shared].sum()) * self.log.processes + float(each[~self.shared].sum())
+        spans = float(each[self.shared].sum()) * self.clients + float(each[~self.shared].sum())
         return min(spans, self.log.seconds * self.clients)
 
     def stream(self) -> Json:
@@ -140,7 +140,8 @@ class Direction:
                 named[size] += min(count, wanted) if len(known) == 1 else round(count * min(wanted / total, 1.0))
             if (rest := wanted - min(total, wanted)) > 0:
                 others[name] = rest
-        return dict(named + self._unnamed(others, self.bytes - sum(size * count for size, count in named.items())))
+        left = self.bytes - sum(size * count for size, count in named.items())
+        return dict(named + self._unnamed(others, left)) or {max(round(self.bytes / self.requests), 1): self.requests}
 
     def named(self) -> Counter[int]:
         """Return the sizes that the records name, with their counts."""
