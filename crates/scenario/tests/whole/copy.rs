@@ -151,3 +151,23 @@ fn mistakes_are_told() {
     let found = simulate(&itself, "copy.yaml", &[], &Options::default(), &Progress::default());
     assert!(found.is_err_and(|problems| problems.rendered().contains("cannot be copied to itself")));
 }
+
+/// A write that waits for the copy of its chunk waits at the copy, whatever its destination does then: here a cache, which divides writes.
+#[test]
+fn the_wait_for_a_chunk_is_charged() {
+    let text = "
+system:
+  old: {type: station, servers: 100, service: 10 ms, capacity: 16 MiB}
+  disk: {type: station, servers: 100, service: 1 ms, capacity: 16 MiB}
+  flash: {type: station, servers: 100, service: 1 ms, capacity: 16 MiB}
+  new: {type: device_cache, to: disk, on: flash, writes: through, begins: {hits: 100 %}}
+  volume: {type: copy, from: old, to: new, bytes: 1 MiB, chunk: 1 MiB, in_flight: 1}
+workload:
+  users: {to: volume, arrivals: {closed: {depth: 2}}, op: write, size: 4 KiB, footprint: 1 MiB}
+run: {requests: 4, warm_up: none}
+";
+    let found = results(text);
+    // The chunk is read in 10 ms and written in 1 before both writes, one after the other.
+    let waited = found.streams[0].path.iter().find(|leg| leg.component == "volume").map(|leg| leg.waiting_ms);
+    assert!(waited.is_some_and(|ms| ms > 2.0), "{waited:?}");
+}

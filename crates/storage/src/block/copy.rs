@@ -352,6 +352,7 @@ impl<'m> Copy<'m> {
             return self.ask(self.destination, request, breakdown).await;
         }
         let _held = self.locks.lock(from, to).await;
+        breakdown.waited(self.context.id, self.sim.now());
         let (covered, end) = self.plan.covered(request.work);
         let ends = [(from < covered).then_some(from), (end < to).then_some(to - 1)];
         for chunk in ends.into_iter().flatten() {
