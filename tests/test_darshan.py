@@ -83,7 +83,7 @@ def test_a_file_that_all_share_is_of_all_processes() -> None:
 @pytest.mark.parametrize("log", sorted(EXAMPLES.glob("*.darshan")), ids=lambda log: log.name.split("_id")[0])
 def test_a_scenario_has_the_requests_and_bytes_of_its_log(log: Path) -> None:
     read = darshan.read(log)
-    if not any(read.counters["POSIX_READS"] + read.counters["POSIX_WRITES"] if "POSIX_READS" in read.counters else []):
+    if not (read.counters["POSIX_READS"] + read.counters["POSIX_WRITES"]).any():
         with pytest.raises(ScenarioError, match="no reads or writes by POSIX"):
             darshan.scenario(log)
         return
@@ -92,7 +92,7 @@ def test_a_scenario_has_the_requests_and_bytes_of_its_log(log: Path) -> None:
         mean = sum(headrace_size(one["size"]) * one["weight"] for one in sizes) / sum(one["weight"] for one in sizes)
         op, moved = ("READ", "READ") if name == "reads" else ("WRITE", "WRITTEN")
         counted = read.counters[f"POSIX_BYTES_{moved}"].sum() / read.counters[f"POSIX_{op}S"].sum()
-        # Requests of no bytes count as one of one; other sizes are known to a byte.
+        # Sizes without a name are within the bounds of their bin, so the mean of few requests can be off.
         assert mean == pytest.approx(counted, rel=0.05), name
         assert len(sizes) < 40
 

@@ -36,25 +36,25 @@ impl Problem {
     /// likest. Of `{key: …}` the key counts.
     pub fn nearest<K: AsRef<str>>(self, name: &str, known: impl IntoIterator<Item = K>) -> Self {
         let name = name.to_lowercase();
-        let mut known: Vec<(f64, K)> =
+        let known: Vec<(f64, K)> =
             known.into_iter().map(|known| (likeness(&name, known.as_ref()), known)).collect();
-        let likest = known.iter().max_by(|a, b| a.0.total_cmp(&b.0));
-        let meant = likest.filter(|(likeness, _)| *likeness > 1.1).map(|(_, meant)| meant.as_ref());
-        let start = meant.map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default();
-        let unnamed = if known.len() > MOST_LISTED { known.len() - LIKEST } else { 0 };
-        if unnamed > 0 {
-            known.reverse(); // Of names that are equally like, the last is meant.
-            known.sort_by(|a, b| b.0.total_cmp(&a.0));
-            known.truncate(LIKEST);
-        }
-        let listed =
-            known.iter().map(|(_, name)| format!("`{}`", name.as_ref())).collect::<Vec<_>>().join(", ");
-        match (known.len(), unnamed) {
-            (0, _) => self,
-            (_, 0) => self.help(format!("{start}possible are {listed}")),
-            _ => self.help(format!("{start}possible are {listed} and {unnamed} others")),
-        }
+        let Some((likeness, likest)) = known.iter().max_by(|a, b| a.0.total_cmp(&b.0)) else { return self };
+        let meant =
+            if *likeness > 1.1 { format!("did you mean `{}`? ", likest.as_ref()) } else { String::new() };
+        self.help(format!("{meant}possible are {}", listed(known)))
     }
+}
+
+/// Returns a list of names, which come with their likeness: of many, of the likest.
+fn listed<K: AsRef<str>>(mut known: Vec<(f64, K)>) -> String {
+    let unnamed = if known.len() > MOST_LISTED { known.len() - LIKEST } else { 0 };
+    if unnamed > 0 {
+        known.reverse(); // Of names that are equally like, the last is meant.
+        known.sort_by(|a, b| b.0.total_cmp(&a.0));
+        known.truncate(LIKEST);
+    }
+    let names = known.iter().map(|(_, name)| format!("`{}`", name.as_ref())).collect::<Vec<_>>().join(", ");
+    if unnamed > 0 { format!("{names} and {unnamed} others") } else { names }
 }
 
 /// Number of names up to which a problem lists all that are possible.

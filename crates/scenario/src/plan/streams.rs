@@ -89,7 +89,7 @@ impl Planner<'_> {
             return; // Components of a group that has errors may be missing.
         }
         let path = path.key("to");
-        if let Some((message, help)) = self.system.is_group("", name) {
+        if let Some((message, help)) = self.system.group_refusal("", name) {
             return self.say(Problem::at(path, message).help(help));
         }
         let problem = Problem::at(path, format!("there is no component `{name}`"));

@@ -158,3 +158,17 @@ proptest! {
 fn values(results: &Results) -> serde_json::Value {
     serde_json::to_value((&results.streams, &results.components)).unwrap()
 }
+
+/// An array uses addresses even where the time of its disks does not depend on them: requests of a quarter of a unit visit all disks.
+#[test]
+fn small_requests_are_spread_over_stations() {
+    let text = "system: {disks: {type: array, level: raid0, of: {type: station, service: 5 ms}, disks: 4, stripe_unit: 64 KiB, \
+                queueing: split_merge}}\n\
+                workload: {users: {to: disks, arrivals: {poisson: 10 /s}, op: read, size: 16 KiB}}\n\
+                run: {requests: 10000}\n";
+    let found = run(text, "recursion").expect("it runs");
+    let visits: Vec<u64> =
+        found.components.iter().filter(|of| of.path.contains('[')).map(|of| of.visits).collect();
+    assert_eq!(visits.len(), 4, "{visits:?}");
+    assert!(visits.iter().all(|of| of.abs_diff(2500) < 250), "{visits:?}");
+}

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ MOST_REQUESTS, MOST_BYTES = 200_000, 100e9
 SEQUENTIAL, RANDOM = 0.95, 0.05
 # Sizes with less than this share of requests and of bytes are taken together with others of their bin.
 RARE = 0.01
+EVEN = "each process does its requests evenly from its first to its last; the job's own phases are not in the counters"
 
 
 @dataclass
@@ -52,10 +54,20 @@ class Direction:
     log: Log
     op: str
 
-    def __post_init__(self) -> None:
-        """Choose the files that were read, or written."""
-        self.kept = self.log.counters[f"POSIX_{self.op}S"] > 0
-        self.shared = self.log.counters["rank"][self.kept] < 0
+    @cached_property
+    def kept(self) -> Any:
+        """Which files were read, or written."""
+        return self.log.counters[f"POSIX_{self.op}S"] > 0
+
+    @cached_property
+    def shared(self) -> Any:
+        """Which of these all processes share."""
+        return self.log.counters["rank"][self.kept] < 0
+
+    @property
+    def moved(self) -> str:
+        """The end of the names of counters of bytes."""
+        return "READ" if self.op == "READ" else "WRITTEN"
 
     def of(self, counter: str) -> Any:
         """Return a counter of each file."""
@@ -73,7 +85,7 @@ class Direction:
     @property
     def bytes(self) -> float:
         """What they move, all together."""
-        return self.sum("POSIX_BYTES_READ" if self.op == "READ" else "POSIX_BYTES_WRITTEN")
+        return self.sum(f"POSIX_BYTES_{self.moved}")
 
     @property
     def clients(self) -> int:
@@ -118,7 +130,7 @@ class Direction:
 
     def footprint(self) -> int:
         """Return how many bytes of all files lie before the last one touched."""
-        ends = self.of("POSIX_MAX_BYTE_READ" if self.op == "READ" else "POSIX_MAX_BYTE_WRITTEN") + 1
+        ends = self.of(f"POSIX_MAX_BYTE_{self.moved}") + 1
         return max(round(float(ends.clip(min=0).sum())), *self.weights())
 
     def sizes(self) -> Any:
@@ -130,14 +142,14 @@ class Direction:
 
     def weights(self) -> dict[int, int]:
         """Return how many requests have which size. Where a bin names none, they have one that gives all bytes."""
-        named, others = Counter[int](), dict[str, int]()
+        all_named, named, others = self.named(), Counter[int](), dict[str, int]()
         for name, (least, most) in BINS.items():
             wanted = round(self.sum(f"POSIX_SIZE_{self.op}_{name}"))
-            known = {size: count for size, count in self.named().items() if least <= size <= most}
+            known = {size: count for size, count in all_named.items() if least <= size <= most}
             total = sum(known.values())
             # Reads and writes are named together: those of the other direction are not in this bin.
             for size, count in known.items():
-                named[size] += min(count, wanted) if len(known) == 1 else round(count * min(wanted / total, 1.0))
+                named[size] += round(count * min(wanted / total, 1.0))
             if (rest := wanted - min(total, wanted)) > 0:
                 others[name] = rest
         left = self.bytes - sum(size * count for size, count in named.items())
@@ -199,9 +211,6 @@ def _length(streams: list[Direction]) -> int:
     requests, clients = sum(of.requests for of in streams), sum(of.clients for of in streams)
     mean = sum(of.bytes for of in streams) / requests
     return min(requests, max(min(MOST_REQUESTS, round(MOST_BYTES / max(mean, 1))), clients))
-
-
-EVEN = "each process does its requests evenly from its first to its last; the job's own phases are not in the counters"
 
 
 def _told(named: tuple[str, Direction]) -> str:

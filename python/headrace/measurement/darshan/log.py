@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 MISSING = "Darshan's library is not installed"
 INSTALL = "install it: `pip install 'headrace[darshan]'`"
+BROKEN = "Darshan's library fails: try `python -m darshan info LOG`"
 DAMAGED = "the log is damaged or cut off: copy it again, or read it with `darshan-parser` to see what it holds"
 # Modules whose requests are those of POSIX once more, or that hold none.
 ABOVE = {"MPI-IO", "H5F", "H5D", "PNETCDF_FILE", "PNETCDF_VAR", "LUSTRE", "HEATMAP", "DXT_POSIX", "DXT_MPIIO", "POSIX"}
@@ -49,12 +50,16 @@ def read(path: Path) -> Log:
         raise refusal(path, f"{path} is not a file", "give a log of Darshan (.darshan)")
     with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
         numbers = Path(folder) / "numbers.npz"
-        command = [sys.executable, str(Path(__file__).with_name("records.py")), str(path.resolve()), str(numbers)]
+        program = str(Path(__file__).with_name("records.py"))
+        # Without the folder of the program (`-P`), whose modules are none of the library's.
+        command = [sys.executable, "-P", program, str(path.resolve()), str(numbers)]
         ran = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-        wrong = [line for line in ran.stderr.splitlines() if "error" in line.lower()]
-        if ran.returncode or wrong:
-            said = wrong[-1].removeprefix("Error: ") if wrong else f"the library ended with {ran.returncode}"
-            raise refusal(path, f"{path} cannot be read: {said}", DAMAGED)
+        said = ran.stderr.splitlines()
+        if wrong := [line.removeprefix("Error: ") for line in said if line.startswith("Error: ")]:
+            raise refusal(path, f"{path} cannot be read: {wrong[-1]}", DAMAGED)
+        if ran.returncode:
+            why = said[-1] if said else f"its library ended with {ran.returncode}"
+            raise refusal(path, f"{path} cannot be read: {why}", BROKEN)
         found = dict(np.load(numbers))
     if not all(np.isfinite(found[name]).all() for name in ("seconds", "counters", "start", "end")):
         raise refusal(path, f"{path} has times that are no numbers", DAMAGED)

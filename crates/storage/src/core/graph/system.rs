@@ -298,7 +298,7 @@ impl<'d> System<'d> {
     }
 
     /// Returns what is wrong with a name that is that of a group, and the fix; `None` if it is not.
-    pub fn is_group(&self, scope: &str, name: &str) -> Option<(String, String)> {
+    pub fn group_refusal(&self, scope: &str, name: &str) -> Option<(String, String)> {
         let mut groups = outwards(scope).map(|scope| without_numbers(&format!("{scope}{name}")));
         let inside = groups.find(|group| self.groups.contains(group))? + "/";
         let own = self.members.iter().filter_map(|member| member.group.strip_prefix(&inside));
@@ -391,7 +391,7 @@ mod tests {
         assert_eq!(system.names(""), ["core", "rack/leaf", "rack/node/cpu", "rack/node/drive"]);
         assert_eq!(system.names("rack[1]/node[2]/"), ["core", "rack/leaf", "cpu", "drive"]);
         assert_eq!(
-            system.is_group("", "rack/node").unwrap().1,
+            system.group_refusal("", "rack/node").unwrap().1,
             "name a component of it: `rack/node/cpu`, `rack/node/drive`"
         );
     }

@@ -185,7 +185,7 @@ impl<'d> Lowering<'d> {
             let message = format!("`{name}` is a part, which exists only as a copy in an array");
             return self.refuse(field, message, Some("define it under `system:` to share it"));
         }
-        if let Some((message, help)) = self.system.is_group(self.scope(), name) {
+        if let Some((message, help)) = self.system.group_refusal(self.scope(), name) {
             return self.refuse(field, message, Some(&help));
         }
         let others = |lowering: &Self| {
