@@ -125,6 +125,11 @@ def test_mistakes_are_told(headrace: Run, tmp_path: Path, monkeypatch: pytest.Mo
         assert ran.returncode == 2
         assert says in ran.stderr
         assert "Traceback" not in ran.stderr
+    for device in ("lto-9", "aws-gp3"):
+        ran = headrace("import", "darshan", WRITERS, "-o", tmp_path / "x.yaml", "--device", device)
+        assert f"`{device}` is a " in ran.stderr
+        assert "not a drive" in ran.stderr
+        assert "Traceback" not in ran.stderr
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ScenarioError, match=r"pip install 'headrace\[darshan\]'"):
         darshan.read(WRITERS)

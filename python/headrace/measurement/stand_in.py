@@ -4,6 +4,7 @@ from typing import Any
 
 from headrace import _core
 from headrace.devices import catalogue
+from headrace.errors import refusal
 from headrace.quantities import exact_size
 
 Json = dict[str, Any]
@@ -16,11 +17,19 @@ def storage(device: str | None, needed: int) -> tuple[Json, list[str]]:
     remarks = []
     if device is None:
         remarks.append(f"a {DEVICE} stands for the real storage; name another with --device, or edit `system`")
-    kind, whole = catalogue.kind(name), -(-needed // (1 << 30)) * (1 << 30)
+    kind, whole = kind_of_drive(name), -(-needed // (1 << 30)) * (1 << 30)
     if whole <= _capacity(name):
         return {"type": kind, "device": name}, remarks
     remarks.append(f"the data does not fit on a {name}, so its capacity is {exact_size(whole)} here")
     return {"type": kind, "device": {"like": name, "capacity": exact_size(whole)}}, remarks
+
+
+def kind_of_drive(device: str) -> str:
+    """Return `disk` or `ssd`, as the device is; raise `ScenarioError` if it is no drive, or none that is known."""
+    kind = catalogue.kind(device)
+    if kind not in ("disk", "ssd"):
+        raise refusal(device, f"`{device}` is a {kind}, not a drive", "name a disk or a solid-state drive")
+    return kind
 
 
 def _capacity(device: str) -> int:

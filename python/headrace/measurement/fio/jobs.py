@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from headrace.devices import catalogue
 from headrace.errors import refusal
+from headrace.measurement import stand_in
 from headrace.measurement.fio import sections
 from headrace.measurement.fio.options import (
     ASYNCHRONOUS,
@@ -129,7 +129,7 @@ class _File:
                 self.remarks[
                     f"`{name}`: {drive} replaces the real storage; name another with --device, or edit `system`"
                 ] = None
-        system = {name: {"type": catalogue.kind(drive), "device": drive} for name, drive in chosen.items()}
+        system = {name: {"type": stand_in.kind_of_drive(drive), "device": drive} for name, drive in chosen.items()}
         return JobScenario({"system": system, "workload": workload, "run": self.run(parts)}, list(self.remarks))
 
     def streams(self, parts: list["_Streams"]) -> Json:
