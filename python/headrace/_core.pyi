@@ -15,6 +15,7 @@ class Wanted(TypedDict):
     requests: Callable[[int, int, list[bytes], list[list[bytes]]], object] | None
     first: int
     theory: bool
+    headroom: bool
     replication: int | None
     widen: float
 

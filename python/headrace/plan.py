@@ -25,6 +25,7 @@ class RunOptions(TypedDict, total=False):
     threads: int | None
     watch: Watch | None
     theory: bool
+    headroom: bool
     replication: int | None
     widen: float
 
@@ -144,6 +145,7 @@ class Plan:
             "requests": self._log,
             "first": first,
             "theory": how.get("theory", True),
+            "headroom": how.get("headroom", True),
             "replication": how.get("replication"),
             "widen": how.get("widen", 1.0),
         }

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias, TypedDict
 
 from headrace.document import Engine, ScenarioSpec
 
-__all__ = ["Between", "Bottleneck", "BusiestResults", "BusiestStretch", "ClosedLoad", "Comparison", "ComponentResults", "DurabilityData", "End", "Estimate", "FormulaError", "IntervalResults", "LegResults", "LossCause", "LossTheory", "Measured", "Method", "ObjectiveResults", "PhaseResults", "PhaseStreamResults", "PointResults", "PortionResults", "QuantileResults", "Rebuild", "ResponseResults", "ResultsData", "SimulatedPoint", "SolutionData", "SolvedPoint", "StationLimit", "StepResults", "StreamPoint", "StreamResults", "StreamTheory", "StretchStream", "VolumeDurability"]
+__all__ = ["Between", "Bottleneck", "BusiestResults", "BusiestStretch", "ClosedLoad", "Comparison", "ComponentResults", "DurabilityData", "End", "Estimate", "FormulaError", "HeadroomTrials", "IntervalResults", "LegResults", "LossCause", "LossTheory", "Measured", "Method", "ObjectiveResults", "PhaseResults", "PhaseStreamResults", "PointResults", "PortionResults", "QuantileResults", "Rebuild", "ResponseResults", "ResultsData", "SimulatedPoint", "SolutionData", "SolvedPoint", "StationLimit", "StepResults", "StreamPoint", "StreamResults", "StreamTheory", "StretchStream", "VolumeDurability"]
 
 class ResultsData(TypedDict):
     """Results of a run."""
@@ -374,6 +374,8 @@ class Bottleneck(TypedDict):
     """The stream whose load varies with time (bursts, traces, logs): headroom is that of the mean load."""
     not_proportional: str | None
     """The component whose utilisation is not proportional to the load: the bottleneck, or another on the way, which may saturate before it."""
+    trials: HeadroomTrials | None
+    """The short simulations by which an estimate was found; null where utilisation alone is the estimate."""
 
 class ClosedLoad(TypedDict):
     """Clients that wait for answers before they go on, and the component that limits them."""
@@ -382,6 +384,16 @@ class ClosedLoad(TypedDict):
     """Maximum number of requests that they have in flight."""
     at_most: float | None
     """Maximum factor by which more requests in flight can raise throughput, when the component is always busy; `null` while a cache is filling, and for events, which are sent in turn."""
+
+class HeadroomTrials(TypedDict):
+    """Short simulations at several times the load."""
+
+    requests: int
+    """Number of requests of the longest."""
+    keeps_up: float
+    """The largest multiple of the load whose requests were answered as they came."""
+    falls_behind: float | None
+    """The smallest multiple of the load at which requests came faster than they were answered; null if none of at most ten times the load was too much."""
 
 class BusiestStretch(TypedDict):
     """The segment of the first replication in which a component is busiest."""

@@ -67,6 +67,7 @@ struct Wanted {
     requests: Option<Py<PyAny>>,
     first: u64,
     theory: bool,
+    headroom: bool,
     replication: Option<u64>,
     widen: f64,
 }
@@ -136,11 +137,12 @@ impl PlanHandle {
 
     /// Runs the scenario without the interpreter's lock; returns its results, and the journeys of its `first` requests, as JSON.
     /// `replications` is their number instead of the scenario's own. `wanted` is a mapping with `threads`, `watch`, `requests`,
-    /// `first`, `theory`, `replication` and `widen`.
+    /// `first`, `theory`, `headroom`, `replication` and `widen`.
     ///
     /// `watch` is called a few times a second with (requests completed, requests wanted, longest queues), before the run with
     /// (requests read from a trace, 0, nothing). `requests` gets every request in parts: (replication, part, columns, for each
-    /// group of components waiting, service and blocked time). Without `theory` nothing is said of it. `replication` is the number
+    /// group of components waiting, service and blocked time). Without `theory` nothing is said of it; without `headroom` no simulations at other loads
+    /// find it where it is an estimate. `replication` is the number
     /// of the first replication, where it is one of a set. Ctrl-C ends the run, and what it found until then is returned, marked
     /// incomplete. Intervals are `widen` times as wide as those of a number of replications that was settled on beforehand.
     fn run(
@@ -165,10 +167,10 @@ impl PlanHandle {
         wanted: Wanted,
         run: impl FnOnce(&mut Prepared, &Options, &Progress) -> Result<Found, Problems> + Send,
     ) -> PyResult<(String, String)> {
-        let Wanted { threads, watch, requests, first, theory, replication, widen } = wanted;
+        let Wanted { threads, watch, requests, first, theory, headroom, replication, widen } = wanted;
         let lost = Arc::new(Mutex::new(None));
         let requests = requests.map(|take| sink(take, Arc::clone(&lost)));
-        let options = Options { threads, replication, first, requests, theory, widen };
+        let options = Options { threads, replication, first, requests, theory, headroom, widen };
         let progress = Progress::default();
         let prepared = &mut self.prepared;
         let found = watched(py, &progress, watch.as_ref(), &lost, || run(prepared, &options, &progress))?;

@@ -6,7 +6,7 @@ use crate::document::{Problems, Tree};
 use crate::job_files::{self, JobFiles};
 use crate::plan::{Plan, Split};
 use crate::progress::Progress;
-use crate::run::{self, Options, Replications};
+use crate::run::{self, Deadline, Options, Replications};
 use crate::spec::{Engine, ScenarioSpec};
 use crate::{Found, catalog, durability, plan, results, samples, solve, theory, uncertain, variation};
 
@@ -190,12 +190,14 @@ impl Prepared {
         let plan = self.plan.as_mut().expect("it was planned");
         plan.spec.run.replications = replications(plan.spec.run.replications);
         let file = &self.tree.file;
+        let deadline = Deadline::new(plan, progress);
         if plan.is_to_split() && options.replication.is_none() {
-            self.replications.complete_split(plan, engine, options, progress);
+            self.replications.complete_split(plan, engine, options, &deadline);
         } else {
-            self.replications.complete(plan, engine, options, progress);
+            self.replications.complete(plan, engine, options, &deadline);
         }
-        let results = results::of(plan, engine, &self.replications.outcomes(plan), options);
+        let outcomes = self.replications.outcomes(plan);
+        let results = results::of(plan, engine, &outcomes, options, &deadline);
         plan.split = Split::NONE;
         let results = results
             .map_err(|broken| Problems::file(file, broken, "keep the scenario: it reproduces the defect"))?;

@@ -122,6 +122,12 @@ impl Nanos {
         self.0 as f64 * 1e-6
     }
 
+    /// Returns the time multiplied by a factor: see [`Nanos::from_ns`].
+    #[inline]
+    pub fn scaled(self, factor: f64) -> Self {
+        Self::from_ns(self.0 as f64 * factor)
+    }
+
     /// Returns the time since `earlier`; zero if `earlier` is later.
     #[inline]
     pub const fn saturating_sub(self, earlier: Self) -> Self {

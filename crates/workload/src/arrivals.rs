@@ -198,6 +198,28 @@ impl ArrivalSpec {
         }
     }
 
+    /// Returns these arrivals at `times` their rate, bursts and curves as long as they were; `None` where requests do not come by themselves,
+    /// or at times that were recorded.
+    pub fn faster(&self, times: f64) -> Option<Self> {
+        let rate = |rate: &PerSecond| PerSecond(rate.get() * times);
+        Some(match self {
+            Self::Poisson(of) => Self::Poisson(rate(of)),
+            Self::Every(gap) => Self::Every(gap.scaled(1.0 / times)),
+            Self::Bursty { calm, burst, calm_for, burst_for } => Self::Bursty {
+                calm: rate(calm),
+                burst: rate(burst),
+                calm_for: *calm_for,
+                burst_for: *burst_for,
+            },
+            Self::Batches { rate: of, size } => Self::Batches { rate: rate(of), size: *size },
+            Self::Renewal(gap) => Self::Renewal(gap.scaled(1.0 / times)),
+            Self::Varying(curve) => {
+                Self::Varying(VaryingSpec { scale: curve.scale * times, ..curve.clone() })
+            }
+            _ => return None,
+        })
+    }
+
     /// Returns the field below this one, and its value, that give an open stream this mean rate in requests/s; none where no one field
     /// does.
     pub fn at_rate(&self, rate: f64) -> Option<(String, String)> {

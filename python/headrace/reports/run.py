@@ -324,12 +324,18 @@ def _bottleneck(found: Json) -> list[Tile]:
     if at := bottleneck["saturates_at"]:
         least, note = (
             ">" * bottleneck["at_least"],
-            "an estimate" if bottleneck["estimate"] else f"{group} saturates first",
+            _how_headroom_is_known(bottleneck),
         )
         tiles.append(Tile("headroom", f"{least}{at:.3g}×", note))
     if behind >= 0.005:
         tiles.append(Tile("background work", f"{behind:.0%}", f"of {group}, included in busy"))
     return tiles
+
+
+def _how_headroom_is_known(bottleneck: Json) -> str:
+    if bottleneck["trials"]:
+        return "found by short simulations"
+    return "an estimate" if bottleneck["estimate"] else f"{bottleneck['group']} saturates first"
 
 
 def phases(found: Json) -> tuple[list[str], list[list[str]]]:

@@ -27,7 +27,7 @@ pub fn in_words(results: &Results) -> String {
 fn limit(bottleneck: &Bottleneck, streams: usize) -> String {
     let what = alike::limit(&bottleneck.group, bottleneck.what.as_deref());
     let busy = format!("Bottleneck: {what}, {:.0} % busy", bottleneck.utilisation * 100.0);
-    let about = if bottleneck.estimate { " (estimate)" } else { "" };
+    let about = if bottleneck.estimate && bottleneck.trials.is_none() { " (estimate)" } else { "" };
     // With several streams a factor says nothing without the load that it is a factor of.
     let of =
         if streams > 1 { format!(" the load of {}", listed(&bottleneck.streams)) } else { String::new() };
@@ -36,6 +36,7 @@ fn limit(bottleneck: &Bottleneck, streams: usize) -> String {
     }
     match bottleneck.saturates_at {
         Some(times) if bottleneck.at_least => format!("{busy}; headroom >{}{of}{about}.", at_least(times)),
+        Some(times) if bottleneck.trials.is_some() => format!("{busy}; headroom about {times:.2}×{of}."),
         Some(times) if !bottleneck.saturated => format!("{busy}; headroom {}{of}{about}.", multiple(times)),
         Some(times) if streams > 1 => format!("{busy}: saturated, sustains {times:.2}×{of}."),
         Some(times) => format!("{busy}: saturated, sustains {times:.2}× this load."),

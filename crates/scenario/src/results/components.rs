@@ -7,7 +7,7 @@ use headrace_work::{Cause, NodeId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{SATURATED, filling};
+use super::{HeadroomTrials, SATURATED, filling};
 use crate::plan::{Plan, StreamPlan};
 use crate::record::MeterReading;
 use crate::run::{End, MeterKind, Outcome};
@@ -162,6 +162,8 @@ pub struct Bottleneck {
     /// before it.
     #[schemars(extend("x-unit" = "path"))]
     pub not_proportional: Option<String>,
+    /// The short simulations by which an estimate was found; null where utilisation alone is the estimate.
+    pub trials: Option<HeadroomTrials>,
 }
 
 /// Clients that wait for answers before they go on, and the component that limits them.
@@ -323,6 +325,7 @@ pub(super) fn bottleneck(
         estimate,
         uneven,
         not_proportional: not_proportional.map(|id| plan.graph.nodes[id.index()].path.clone()),
+        trials: None,
     })
 }
 
@@ -393,15 +396,15 @@ fn limiting<'c>(plan: &Plan, components: &'c [ComponentResults]) -> Option<(Node
     limit.or(server)
 }
 
-/// Returns true if requests of an open stream are answered more slowly than they come, and the longer the more so. A stream at a rate that
-/// varies has no steady state to drift from: a tenth of its requests in flight at the end is more than a burst leaves.
+/// Returns true if requests of an open stream are answered more slowly than they come, and the longer the more so. A run that is taken
+/// whole, and a stream at a rate that varies, have no steady state to drift from: a tenth of the requests in flight at the end is more than
+/// a burst leaves.
 pub(super) fn falls_behind(plan: &Plan, outcomes: &[Outcome]) -> bool {
     let drifts = outcomes.iter().any(|outcome| !outcome.steady);
     let mut open = plan.streams.iter().enumerate().filter(|(_, stream)| stream.is_open());
     let behind = |at| sustained(std::iter::once(at), outcomes).is_some_and(|share| share < 0.99);
-    let waits = |outcome: &Outcome, at: usize| outcome.streams[at].in_flight * 10 > outcome.streams[at].born;
-    open.any(|(at, stream)| match stream.varies() {
-        true => outcomes.iter().any(|outcome| waits(outcome, at)),
+    open.any(|(at, stream)| match stream.varies() || plan.is_whole() {
+        true => outcomes.iter().any(|outcome| outcome.streams[at].is_behind()),
         false => drifts && behind(at),
     })
 }

@@ -3,7 +3,7 @@
 use super::StreamResults;
 use crate::plan::Plan;
 use crate::progress::Progress;
-use crate::run::{self, End, Options, Replications};
+use crate::run::{self, Deadline, End, Options, Replications};
 use crate::solve::{FormulaError, SolvedPoint};
 use crate::theory;
 
@@ -30,8 +30,9 @@ pub fn formula_error(plan: &Plan, own: &SolvedPoint, progress: &Progress) -> Opt
     let engine = run::engine(&plan).ok()?;
     let options = Options { theory: false, ..Options::default() };
     let mut replications = Replications::default();
-    replications.complete(&plan, engine, &options, progress);
-    let found = super::of(&plan, engine, &replications.outcomes(&plan), &options).ok()?;
+    let deadline = Deadline::new(&plan, progress);
+    replications.complete(&plan, engine, &options, &deadline);
+    let found = super::of(&plan, engine, &replications.outcomes(&plan), &options, &deadline).ok()?;
     let (response_ms, half_width_ms) = mean(&found.streams).filter(|_| found.ended == End::Done)?;
     Some(FormulaError {
         requests: REQUESTS * u64::from(REPLICATIONS),

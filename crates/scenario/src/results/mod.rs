@@ -17,6 +17,7 @@ mod response;
 mod steps;
 mod streams;
 mod stretch;
+mod trials;
 
 use std::collections::BTreeMap;
 
@@ -26,7 +27,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::plan::Plan;
-use crate::run::{End, Options, Outcome};
+use crate::run::{Deadline, End, Options, Outcome};
 use crate::solve;
 use crate::spec::{Engine, ScenarioSpec};
 use crate::theory::{self, SHARES, StreamTheory};
@@ -43,6 +44,7 @@ pub use response::{IntervalResults, QuantileResults, ResponseResults, have_settl
 pub use steps::StepResults;
 pub use streams::StreamResults;
 pub use stretch::{BusiestStretch, StretchStream};
+pub use trials::HeadroomTrials;
 
 use streams::cdf;
 
@@ -128,7 +130,13 @@ pub struct PointResults {
 ///
 /// # Errors
 /// A law that every run must keep was broken: the program is wrong, and so would be its results.
-pub fn of(plan: &Plan, engine: Engine, outcomes: &[Outcome], options: &Options) -> Result<Results, String> {
+pub fn of(
+    plan: &Plan,
+    engine: Engine,
+    outcomes: &[Outcome],
+    options: &Options,
+    deadline: &Deadline,
+) -> Result<Results, String> {
     if let Some(broken) = outcomes.iter().flat_map(|outcome| outcome.broken.iter()).next() {
         return Err(format!("this is a defect of headrace, please report it with the scenario: {broken}"));
     }
@@ -143,7 +151,10 @@ pub fn of(plan: &Plan, engine: Engine, outcomes: &[Outcome], options: &Options) 
     let streams: Vec<StreamResults> =
         (0..plan.streams.len()).map(|i| streams::stream(plan, i, outcomes, seconds, options.widen)).collect();
     let components = components::all(plan, outcomes, seconds);
-    let bottleneck = components::bottleneck(plan, outcomes, &components);
+    let mut bottleneck = components::bottleneck(plan, outcomes, &components);
+    if let Some(of) = bottleneck.as_mut().filter(|_| options.headroom && ended.is_complete()) {
+        trials::refine(plan, of, outcomes, deadline);
+    }
     let times: Vec<Vec<f64>> =
         streams.iter().map(|stream| stream.cdf.iter().map(|(ms, _)| *ms).collect()).collect();
     let mut results = Results {

@@ -8,7 +8,7 @@ use headrace_units::{Nanos, PerSecond};
 use headrace_work::NodeId;
 
 use super::components::{FARTHEST_ESTIMATE, falls_behind};
-use super::{Bottleneck, MOST_STREAMS, StreamResults, alike, filling};
+use super::{Bottleneck, MOST_STREAMS, StreamResults, alike, filling, trials};
 use crate::faults::Moment;
 use crate::plan::{Plan, StreamPlan};
 use crate::run::{End, Outcome, StreamOutcome};
@@ -235,22 +235,31 @@ fn limits(bottleneck: Option<&Bottleneck>) -> Option<String> {
             alike::limit(&of.component, of.what.as_deref())
         )),
         (false, Some(_)) if of.estimate => {
-            let other = of.not_proportional.as_ref().filter(|varies| **varies != of.component);
-            let (own, other) =
-                (alike::limit(&of.component, None), other.map(|path| alike::limit(path, None)));
-            let why = match (other, &of.uneven) {
-                _ if of.at_least && of.saturates_at < Some(FARTHEST_ESTIMATE) => {
-                    format!("{own} mostly writes back, and needs less work per write under more load")
+            let why = why_estimated(of);
+            Some(match &of.trials {
+                Some(found) => format!("headroom is found {}: {why}", trials::in_words(found)),
+                None => {
+                    format!("headroom is an estimate: {why}; `headrace capacity` finds the sustainable load")
                 }
-                (Some(varies), _) => format!("{varies} may saturate before {own}"),
-                (None, Some(stream)) if of.not_proportional.is_none() => {
-                    format!("it applies to the mean load, but the load of {stream} varies with time")
-                }
-                _ => format!("the utilisation of {own} is not proportional to the load"),
-            };
-            Some(format!("headroom is an estimate: {why}; `headrace capacity` finds the sustainable load"))
+            })
         }
         _ => None,
+    }
+}
+
+/// Returns why utilisation does not say how much more load there can be.
+fn why_estimated(of: &Bottleneck) -> String {
+    let other = of.not_proportional.as_ref().filter(|varies| **varies != of.component);
+    let (own, other) = (alike::limit(&of.component, None), other.map(|path| alike::limit(path, None)));
+    match (other, &of.uneven) {
+        _ if of.at_least && of.saturates_at < Some(FARTHEST_ESTIMATE) => {
+            format!("{own} mostly writes back, and needs less work per write under more load")
+        }
+        (Some(varies), _) => format!("{varies} may saturate before {own}"),
+        (None, Some(stream)) if of.not_proportional.is_none() => {
+            format!("it applies to the mean load, but the load of {stream} varies with time")
+        }
+        _ => format!("the utilisation of {own} is not proportional to the load"),
     }
 }
 

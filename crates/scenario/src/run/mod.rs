@@ -35,10 +35,9 @@ pub(crate) mod background {
 }
 
 use crate::plan::Plan;
-use crate::progress::Progress;
 use crate::spec::Engine;
 use cut::Candidates;
-use watch::Deadline;
+pub use watch::Deadline;
 
 /// The engine a plan is run by: the one asked for, or for `auto` the recursion where it gives the same answer.
 ///
@@ -65,8 +64,8 @@ pub struct Replications {
 
 impl Replications {
     /// Runs those replications of `plan` that are missing. What they find does not depend on the number of threads.
-    pub fn complete(&mut self, plan: &Plan, engine: Engine, options: &Options, progress: &Progress) {
-        self.up_to(plan.replications(), plan, engine, options, &Deadline::new(plan, progress));
+    pub fn complete(&mut self, plan: &Plan, engine: Engine, options: &Options, deadline: &Deadline) {
+        self.up_to(plan.replications(), plan, engine, options, deadline);
     }
 
     /// Runs those of the first `wanted` replications of `plan` that are missing.

@@ -18,6 +18,9 @@ pub struct Options {
     pub requests: Option<Sink>,
     /// True if theory is wanted; it may take longer than a short run.
     pub theory: bool,
+    /// True if short simulations at several times the load are to find headroom that utilisation only estimates. They cost less than
+    /// a second each.
+    pub headroom: bool,
     /// Factor by which intervals are wider: more than 1 where replications were added until they looked narrow, by which
     /// those that came out narrow by chance are chosen.
     pub widen: f64,
@@ -25,7 +28,15 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { threads: 1, replication: None, first: 0, requests: None, theory: true, widen: 1.0 }
+        Self {
+            threads: 1,
+            replication: None,
+            first: 0,
+            requests: None,
+            theory: true,
+            headroom: false,
+            widen: 1.0,
+        }
     }
 }
 

@@ -91,6 +91,11 @@ impl StreamOutcome {
         self.answered + self.dropped + self.expired + self.failed
     }
 
+    /// Returns true if at least a tenth of the requests were in flight at the end: where they come by themselves, a backlog.
+    pub fn is_behind(&self) -> bool {
+        self.in_flight * 10 > self.born
+    }
+
     /// Returns the response times of an operation, or of all requests; none where operations are not told apart.
     pub fn series(&self, operation: Option<Operation>) -> Option<&SeriesOutcome> {
         let Some(operation) = operation else { return Some(&self.all) };

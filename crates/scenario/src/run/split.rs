@@ -10,7 +10,6 @@ use super::watch::Deadline;
 use super::{Replications, one};
 use crate::plan::split::PARTS;
 use crate::plan::{Plan, Split};
-use crate::progress::Progress;
 use crate::spec::Engine;
 
 /// The largest share of a pilot that its warm-up may be: replications then keep most of their requests, whatever they discard.
@@ -26,25 +25,24 @@ impl Replications {
         plan: &mut Plan,
         engine: Engine,
         options: &Options,
-        progress: &Progress,
+        deadline: &Deadline,
     ) {
-        let deadline = Deadline::new(plan, progress);
         let mut refused = None;
         for parts in PARTS {
             plan.split = Split { parts, refused: None };
             deadline.expect(plan, 0);
-            let (pilot, _) = one::run(plan, engine, plan.split.pilot(), &Options::default(), &deadline);
+            let (pilot, _) = one::run(plan, engine, plan.split.pilot(), &Options::default(), deadline);
             let Some(found) = pilot.alone.as_ref().filter(|found| !was_stopped(found)) else {
                 (self.found, self.each) = (vec![Some(pilot)], plan.requests());
                 return;
             };
             refused = too_short(plan, found);
             if refused.is_none() {
-                return self.up_to(parts, plan, engine, options, &deadline);
+                return self.up_to(parts, plan, engine, options, deadline);
             }
         }
         plan.split = Split { parts: 1, refused };
-        self.up_to(1, plan, engine, options, &deadline);
+        self.up_to(1, plan, engine, options, deadline);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Progress of a run, and the limits that end it before it is done.
 
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use headrace_units::Nanos;
 
@@ -27,9 +28,20 @@ impl<'p> Deadline<'p> {
         clippy::disallowed_methods,
         reason = "the limit on real time, which ends a run and never changes one"
     )]
+    /// Returns the end of a run that begins now.
     pub fn new(plan: &Plan, progress: &'p Progress) -> Self {
         let longest = std::time::Duration::from_nanos(plan.run().limits.wall_time.0);
         Self { progress, began: std::time::Instant::now(), longest }
+    }
+
+    /// Returns the same end for work beside the run, which reports to `progress`.
+    pub fn beside<'q>(&self, progress: &'q Progress) -> Deadline<'q> {
+        Deadline { progress, ..*self }
+    }
+
+    /// Returns what ends the run once it is set.
+    pub fn cancelled(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.progress.cancelled)
     }
 
     /// Tells the watcher how many requests all replications of `plan` have, and that `done` replications were run before.

@@ -581,6 +581,91 @@ run: {requests: 20000}
     assert!(tripled < 1.0, "{tripled} ms, though at least {times} times the load was all that was said");
 }
 
+/// A drive that orders its commands needs less time for each the more there are, so its utilisation is no measure of what it sustains:
+/// that is what clients get that fill its queue, or with bursts and laws of any kind.
+#[test]
+fn headroom_is_found_by_simulations_where_utilisation_estimates_it() {
+    let run = |arrivals: &str| {
+        let text = format!(
+            "
+system: {{d: {{type: disk, device: samsung-hd103uj, positioning: mechanical, queue_depth: 32, scheduling: sptf}}}}
+workload: {{w: {{to: d, arrivals: {arrivals}, size: 4 KiB}}}}
+run: {{requests: 20000, limits: {{in_flight: 100000}}}}
+"
+        );
+        let options = Options { headroom: true, ..Options::default() };
+        simulate(&text, "test.yaml", &[], &options, &Progress::default()).unwrap().results
+    };
+    let sustained = run("{closed: {depth: 100}}").streams[0].requests_per_s;
+    let by_utilisation = 40.0 / run("{poisson: 40 /s}").bottleneck.unwrap().utilisation;
+    assert!(sustained > 1.3 * by_utilisation, "{sustained}/s, {by_utilisation}/s: too little to tell apart");
+    for arrivals in [
+        "{poisson: 40 /s}",
+        "{every: 25 ms}",
+        "{batches: {rate: 10 /s, size: 4}}",
+        "{renewal: {mix: [{time: 10 ms, weight: 1}, {time: {uniform: {from: 20 ms, to: 60 ms}}, weight: 1}]}}",
+        "{renewal: {empirical: {values: [5 ms, 45 ms]}}}",
+        "{renewal: {bounded_pareto: {shape: 1.5, from: 11 ms, to: 100 ms}}}",
+        "{bursty: {calm: 38 /s, burst: 58 /s, calm_for: 1 s, burst_for: 100 ms}}",
+    ] {
+        let found = run(arrivals);
+        let bottleneck = found.bottleneck.unwrap();
+        let trials = bottleneck.trials.unwrap_or_else(|| panic!("{arrivals}: no simulations"));
+        let found_per_s = bottleneck.saturates_at.unwrap() * found.streams[0].requests_per_s;
+        assert!(
+            (0.8..1.2).contains(&(found_per_s / sustained)),
+            "{arrivals}: {found_per_s}/s, {sustained}/s"
+        );
+        assert!(trials.keeps_up < trials.falls_behind.unwrap(), "{trials:?}");
+        assert!(found.answer.contains("headroom about"), "{}", found.answer);
+        assert!(found.notes.iter().any(|note| note.contains("which keep up with")), "{:?}", found.notes);
+    }
+}
+
+/// Ten times the load is as far as simulations go. Where a cache takes all that comes in one, utilisation remains the estimate.
+#[test]
+fn headroom_beyond_ten_is_a_bound_and_a_filling_cache_leaves_the_estimate() {
+    let run = |target: &str| {
+        let text = format!(
+            "
+parts: {{spindle: {{type: disk, device: samsung-hd103uj, positioning: mechanical, scheduling: sptf}}}}
+system:
+  d: {{type: disk, device: samsung-hd103uj, positioning: mechanical, scheduling: sptf}}
+  a: {{type: array, level: raid0, of: spindle, disks: 2, stripe_unit: 64 KiB, cache: {{size: 256 MiB, writes: back}}}}
+workload: {{w: {{to: {target}, arrivals: {{poisson: 1 /s}}, op: write, size: 4 KiB}}}}
+run: {{requests: 5000}}
+"
+        );
+        let options = Options { headroom: true, ..Options::default() };
+        let found = simulate(&text, "test.yaml", &[], &options, &Progress::default()).unwrap();
+        found.results.bottleneck.unwrap()
+    };
+    let far = run("d");
+    let trials = far.trials.unwrap();
+    assert_eq!((far.at_least, far.saturates_at, trials.falls_behind), (true, Some(10.0), None));
+    let filling = run("a");
+    assert!(filling.trials.is_none() && filling.estimate && filling.saturates_at.is_some(), "{filling:?}");
+}
+
+/// A core that shares its caches with others takes longer for each request the more there are.
+#[test]
+fn headroom_of_cores_that_contend_is_less_than_their_idle_time() {
+    let text = "
+system:
+  d: {type: station, servers: 8, service: 10 us, capacity: 1 GB}
+  s: {type: server, cores: 1, submit: 1 ms, contention: 2, attached: [d]}
+workload: {w: {to: d, from: s, arrivals: {poisson: 100 /s}, size: 4 KiB}}
+run: {requests: 20000}
+";
+    let options = Options { headroom: true, ..Options::default() };
+    let found = simulate(text, "test.yaml", &[], &options, &Progress::default()).unwrap().results;
+    let bottleneck = found.bottleneck.unwrap();
+    let saturates_at = bottleneck.saturates_at.unwrap();
+    // A core that is always busy does every request in 2 ms: 500/s.
+    assert!((4.5..5.6).contains(&saturates_at), "{saturates_at}");
+    assert_eq!(bottleneck.not_proportional.as_deref(), Some("s"));
+}
+
 /// A disk whose capacity is shrunk has fewer tracks, not shorter ones: data passes as fast.
 #[test]
 fn a_shrunk_disk_is_as_fast() {

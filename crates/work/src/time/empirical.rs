@@ -60,11 +60,25 @@ impl Sample {
         let distribution = Empirical::new(weighted.iter().map(|(value, weight)| (value.ms(), *weight)));
         Self { values, distribution }
     }
+
+    fn scaled(&self, factor: f64) -> Self {
+        let before = std::iter::once(0.0).chain(self.values.iter().map(|(_, sum)| *sum));
+        let each = self.values.iter().zip(before);
+        Self::new(each.map(|((value, sum), before)| (value.scaled(factor), sum - before)).collect())
+    }
 }
 
 impl EmpiricalSpec {
     fn sample(&self) -> &Sample {
         self.sample.as_deref().expect("samples are read when a scenario is planned")
+    }
+
+    /// Returns the sample with all values multiplied.
+    pub(super) fn scaled(&self, factor: f64) -> Self {
+        let scaled = |sample: &Arc<Sample>| Arc::new(sample.scaled(factor));
+        let values = self.values.as_ref().map(|all| all.iter().map(|value| value.scaled(factor)).collect());
+        let unit = self.unit.map(|unit| unit.scaled(factor));
+        Self { values, unit, sample: self.sample.as_ref().map(scaled), ..self.clone() }
     }
 
     /// The value up to which a uniform part of all weight lies: the distribution function inverted.

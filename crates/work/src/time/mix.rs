@@ -20,6 +20,12 @@ pub struct TimeShare {
     pub weight: f64,
 }
 
+impl TimeShare {
+    pub(super) fn scaled(&self, factor: f64) -> Self {
+        Self { time: self.time.scaled(factor), weight: self.weight }
+    }
+}
+
 fn total(shares: &[TimeShare]) -> f64 {
     shares.iter().map(|share| share.weight).sum()
 }

@@ -112,6 +112,14 @@ impl TimeSpec {
         })
     }
 
+    /// Returns this time multiplied by a factor, with samples as they were read.
+    pub fn scaled(&self, factor: f64) -> Self {
+        match self {
+            Self::Fixed(time) => Self::Fixed(time.scaled(factor)),
+            Self::Drawn(law) => Self::Drawn(law.scaled(factor)),
+        }
+    }
+
     /// The field that scales it, below its own; empty for a fixed time, `None` where there is no such field.
     pub fn mean_field(&self) -> Option<&'static str> {
         match self {
@@ -126,6 +134,25 @@ impl TimeSpec {
 }
 
 impl DrawnTime {
+    fn scaled(&self, factor: f64) -> Self {
+        let times = |time: &Nanos| time.scaled(factor);
+        match self {
+            Self::Exponential(mean) => Self::Exponential(times(mean)),
+            Self::Erlang { stages, mean } => Self::Erlang { stages: *stages, mean: times(mean) },
+            Self::Uniform { from, to } => Self::Uniform { from: times(from), to: times(to) },
+            Self::Lognormal(law) => Self::Lognormal(LognormalSpec { mean: times(&law.mean), ..*law }),
+            Self::Hyperexponential(law) => {
+                Self::Hyperexponential(HyperexponentialSpec { mean: times(&law.mean), ..*law })
+            }
+            Self::BoundedPareto(law) => {
+                let (from, to) = (times(&law.from), times(&law.to));
+                Self::BoundedPareto(BoundedParetoSpec { from, to, ..*law })
+            }
+            Self::Empirical(sample) => Self::Empirical(Box::new(sample.scaled(factor))),
+            Self::Mix(shares) => Self::Mix(shares.iter().map(|share| share.scaled(factor)).collect()),
+        }
+    }
+
     /// The laws whose draws cost more than a call.
     #[inline(never)]
     fn draw(&self, draws: &mut Draws) -> Nanos {

@@ -83,6 +83,20 @@ proptest! {
     }
 }
 
+proptest! {
+    /// A law that is scaled has its moments multiplied by the powers of the factor, and stays the law it was.
+    #[test]
+    fn scaled_times_have_scaled_moments(time in times(), factor in 0.1..10.0_f64) {
+        let time = drawn(time);
+        let (before, after) = (time.distribution().moments(), time.scaled(factor).distribution().moments());
+        for (power, (before, after)) in (1..).zip(before.into_iter().zip(after)) {
+            let wanted = before * libm::pow(factor, f64::from(power));
+            // Parameters are rounded to a nanosecond.
+            prop_assert!((after / wanted - 1.0).abs() < 0.02, "{time:?} × {factor}: {after}, {wanted}");
+        }
+    }
+}
+
 /// Each law at one place with many draws, where an error of half a percent would be seen.
 #[test]
 fn many_draws_of_each_law() {

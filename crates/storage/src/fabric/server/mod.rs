@@ -46,13 +46,17 @@ impl ServerPlan {
         self.spec.adapter.coalescing
     }
 
+    /// Returns true if the time of a core for a request depends on what else it has to do.
+    fn varies(&self) -> bool {
+        self.spec.wake > Nanos::ZERO || self.spec.contention > 1.0
+    }
+
     /// Returns the assumption that fails for a server.
     fn fails(&self, view: View) -> Option<String> {
         if self.coalescing().is_some() {
             return Some(format!("completions are reported one by one: `{}` coalesces them", view.path()));
         }
-        let varies = self.spec.wake > Nanos::ZERO || self.spec.contention > 1.0;
-        varies.then(|| {
+        self.varies().then(|| {
             format!("work takes the same time under any load: `{}` sleeps, or its cores share", view.path())
         })
     }
@@ -92,7 +96,7 @@ impl Theory for ServerPlan {
     }
 
     fn scales(&self, _: View, _: &Load) -> bool {
-        self.coalescing().is_none()
+        self.coalescing().is_none() && !self.varies()
     }
 }
 

@@ -1,0 +1,233 @@
+//! Headroom that utilisation can only estimate, found by short simulations at several times the load.
+
+use headrace_workload::VaryingSpec;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::components::{self, Bottleneck, FARTHEST_ESTIMATE};
+use super::filling;
+use crate::plan::{Plan, Split, StreamPlan};
+use crate::progress::Progress;
+use crate::run::{self, Deadline, End, Options, Outcome, Replications};
+use crate::spec::WarmUp;
+
+/// Number of requests of a simulation: a backlog of a tenth of them is seen beside chance. A cache that fills, or a rate that varies, takes
+/// [`LONGER`] times as many, at most those of the run.
+const REQUESTS: u64 = 10_000;
+const LONGER: u64 = 4;
+
+/// Shorter simulations say nothing.
+const LEAST_REQUESTS: u64 = 1_000;
+
+/// Number of events that all of them may take beside as many as the run took: about half a second of real time.
+const EVENTS: u64 = 2_000_000;
+
+/// Maximum number of simulations. From 1 to 10 times the load, four halvings by ratio leave less than [`CLOSE`].
+const MOST: usize = 8;
+
+/// Two multiples this close are told apart no further.
+const CLOSE: f64 = 1.2;
+
+/// The headroom between two multiples this close is within 30 % of either; of others the smaller is a bound.
+const CLOSE_ENOUGH: f64 = 1.7;
+
+/// Who loses a larger share of the requests than the run, by this much, does not keep up.
+const MOST_LOST: f64 = 0.01;
+
+/// Short simulations at several times the load.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct HeadroomTrials {
+    /// Number of requests of the longest.
+    pub requests: u64,
+    /// The largest multiple of the load whose requests were answered as they came, or lost no more often than in the run.
+    #[schemars(extend("x-unit" = "ratio"))]
+    pub keeps_up: f64,
+    /// The smallest multiple of the load at which requests came faster than they were answered; null if none of at most ten times the load
+    /// was too much.
+    #[schemars(extend("x-unit" = "ratio"))]
+    pub falls_behind: Option<f64>,
+}
+
+impl HeadroomTrials {
+    /// Notes a multiple at which requests are answered as they come. A longer simulation knows better than those before.
+    fn keep_up(&mut self, times: f64) {
+        self.keeps_up = times;
+        self.falls_behind = self.falls_behind.filter(|too_much| *too_much > times);
+    }
+
+    /// Returns the mean, by ratio, of the multiples on either side of the headroom; `None` if they are far apart.
+    fn headroom(&self) -> Option<f64> {
+        let close = self.falls_behind.filter(|too_much| *too_much < self.keeps_up * CLOSE_ENOUGH);
+        close.map(|too_much| (self.keeps_up * too_much).sqrt())
+    }
+
+    /// Returns the multiple to try next; `None` if the headroom is known well enough.
+    fn next(&self) -> Option<f64> {
+        match self.falls_behind {
+            Some(too_much) if too_much < self.keeps_up * CLOSE => None,
+            Some(too_much) => Some((self.keeps_up * too_much).sqrt()),
+            None if self.keeps_up >= FARTHEST_ESTIMATE => None,
+            // Wider steps the further the estimate is exceeded.
+            None => Some((self.keeps_up * CLOSE * CLOSE).min(FARTHEST_ESTIMATE)),
+        }
+    }
+}
+
+/// Replaces a headroom that is estimated from utilisation by what short simulations of the plan's load find, which together take about as
+/// many events as the run took. Leaves the estimate where the load cannot be scaled, or simulations cannot tell: a cache still fills, or a
+/// limit ended them.
+pub fn refine(plan: &Plan, bottleneck: &mut Bottleneck, outcomes: &[Outcome], deadline: &Deadline) {
+    let Some(estimate) = bottleneck.saturates_at.filter(|_| is_refined(plan, bottleneck)) else { return };
+    let longer = if bottleneck.uneven.is_some() { LONGER } else { 1 };
+    let trials = Trials::new(plan, &bottleneck.streams, REQUESTS * longer, outcomes);
+    if let Some(found) = trials.and_then(|mut trials| trials.all(estimate, deadline)) {
+        bottleneck.saturates_at = found.headroom().or(Some(found.keeps_up));
+        bottleneck.at_least = found.headroom().is_none();
+        bottleneck.trials = Some(found);
+    }
+}
+
+/// Returns true if headroom is an estimate that short simulations know better.
+fn is_refined(plan: &Plan, bottleneck: &Bottleneck) -> bool {
+    bottleneck.estimate
+        && !bottleneck.saturated
+        && plan.faults.is_empty()
+        && plan.requests() >= LEAST_REQUESTS
+}
+
+/// A plan whose streams are sent faster.
+struct Trials<'p> {
+    of: &'p Plan,
+    plan: Plan,
+    /// The numbers of the streams that are sent faster.
+    scaled: Vec<usize>,
+    /// Number of events that are left.
+    events: u64,
+    /// The share of the requests that the run lost.
+    lost: f64,
+}
+
+impl<'p> Trials<'p> {
+    /// `None` if a stream cannot be sent faster.
+    fn new(of: &'p Plan, streams: &[String], requests: u64, outcomes: &[Outcome]) -> Option<Self> {
+        let named = of.streams.iter().enumerate().filter(|(_, stream)| streams.contains(&stream.name));
+        let scaled: Vec<usize> = named.map(|(at, _)| at).collect();
+        let can = |at: &usize| of.streams[*at].spec.arrivals.faster(2.0).is_some();
+        scaled.iter().all(can).then_some(())?;
+        let mut plan = of.clone();
+        plan.split = Split::NONE;
+        let run = &mut plan.spec.run;
+        (run.time, run.replications, run.split, run.warm_up) = (None, 1, false, WarmUp::Auto);
+        let events = EVENTS + outcomes.iter().map(|outcome| outcome.events).sum::<u64>();
+        let mut trials = Self { of, plan, scaled, events, lost: lost(outcomes) };
+        trials.take(requests);
+        Some(trials)
+    }
+
+    /// Makes each simulation this long, at most as long as the run.
+    fn take(&mut self, requests: u64) {
+        self.plan.spec.run.requests = Some(requests.min(self.of.requests()));
+    }
+
+    /// Returns what all of them find, the first at `estimate` times the load; `None` if they cannot tell.
+    fn all(&mut self, estimate: f64, deadline: &Deadline) -> Option<HeadroomTrials> {
+        let mut found = HeadroomTrials { requests: 0, keeps_up: 1.0, falls_behind: None };
+        let mut next = Some(estimate);
+        for _ in 0..MOST {
+            let Some(times) = next else { break };
+            match self.keeps_up_in_time(times, deadline) {
+                Some(true) => found.keep_up(times),
+                Some(false) => found.falls_behind = Some(times),
+                None => break,
+            }
+            next = found.next().or_else(|| self.again(&found));
+        }
+        found.requests = self.plan.requests();
+        (found.keeps_up > 1.0 || found.falls_behind.is_some()).then_some(found)
+    }
+
+    /// Returns the multiple at which short simulations fell behind, for a longer one: what a cold cache leaves undone may be all.
+    fn again(&mut self, found: &HeadroomTrials) -> Option<f64> {
+        let is_longer = self.plan.requests() > REQUESTS || self.of.requests() <= REQUESTS;
+        let again = found.falls_behind.filter(|_| !is_longer)?;
+        self.take(REQUESTS * LONGER);
+        Some(again)
+    }
+
+    /// Returns what [`Self::keeps_up`] does, of longer simulations if those so far cannot tell.
+    fn keeps_up_in_time(&mut self, times: f64, deadline: &Deadline) -> Option<bool> {
+        loop {
+            let found = self.keeps_up(times, deadline);
+            let so_far = self.plan.requests();
+            let is_over = self.events == 0 || deadline.end().is_some();
+            if found.is_some() || is_over || so_far == self.of.requests() {
+                return found;
+            }
+            self.take(so_far * LONGER);
+        }
+    }
+
+    /// Returns true if requests are answered as they come at `times` the load; `None` if the simulation cannot tell.
+    fn keeps_up(&mut self, times: f64, deadline: &Deadline) -> Option<bool> {
+        for &at in &self.scaled {
+            self.plan.streams[at].spec.arrivals = self.of.streams[at].spec.arrivals.faster(times)?;
+        }
+        self.plan.spec.run.limits.events = self.of.run().limits.events.min(self.events);
+        let engine = run::engine(&self.plan).ok()?;
+        let progress = Progress { cancelled: deadline.cancelled(), ..Progress::default() };
+        let mut replications = Replications::default();
+        replications.complete(&self.plan, engine, &Options::default(), &deadline.beside(&progress));
+        let outcomes = replications.outcomes(&self.plan);
+        self.events = self.events.saturating_sub(outcomes.iter().map(|outcome| outcome.events).sum());
+        match outcomes.first()?.end {
+            End::Done if lost(&outcomes) > self.lost + MOST_LOST => Some(false),
+            _ => keeps_up(&self.plan, &outcomes),
+        }
+    }
+}
+
+/// Returns the share of the requests that were dropped, expired or failed.
+fn lost(outcomes: &[Outcome]) -> f64 {
+    let streams = || outcomes.iter().flat_map(|outcome| &outcome.streams);
+    let lost: u64 = streams().map(|stream| stream.finished() - stream.answered).sum();
+    lost as f64 / streams().map(|stream| stream.born).sum::<u64>().max(1) as f64
+}
+
+fn keeps_up(plan: &Plan, outcomes: &[Outcome]) -> Option<bool> {
+    match outcomes.first()?.end {
+        End::TooManyInFlight | End::TooManyParts => Some(false),
+        End::Done if filling::cache(plan, outcomes).is_some() || !covers_curves(plan, outcomes) => None,
+        End::Done => Some(!falls_behind(plan, outcomes)),
+        _ => None,
+    }
+}
+
+/// Returns true if the simulation covers the whole of each curve that the rate of a stream follows.
+fn covers_curves(plan: &Plan, outcomes: &[Outcome]) -> bool {
+    let longest = plan.streams.iter().filter_map(StreamPlan::curve).map(VaryingSpec::length).max();
+    outcomes.iter().all(|outcome| Some(outcome.ended_at) >= longest)
+}
+
+/// Returns true if requests come faster than they are answered. A backlog that grows evenly need not show as a drift, but leaves requests in
+/// flight, or a component that is never idle.
+fn falls_behind(plan: &Plan, outcomes: &[Outcome]) -> bool {
+    let waits = |outcome: &Outcome| {
+        let mut streams = plan.streams.iter().zip(&outcome.streams);
+        streams.any(|(stream, found)| stream.is_open() && found.is_behind())
+    };
+    let limit = || {
+        let seconds = outcomes.iter().map(|outcome| (outcome.ended_at - outcome.warm_up).secs()).sum();
+        components::bottleneck(plan, outcomes, &components::all(plan, outcomes, seconds))
+    };
+    outcomes.iter().any(waits)
+        || components::falls_behind(plan, outcomes)
+        || limit().is_some_and(|found| found.saturated)
+}
+
+/// Returns how headroom was found: `by simulations of 10000 requests, which …`.
+pub fn in_words(found: &HeadroomTrials) -> String {
+    let HeadroomTrials { requests, keeps_up, falls_behind } = found;
+    let until =
+        falls_behind.map_or_else(String::new, |times| format!(" and fall behind at {times:.2} times"));
+    format!("by simulations of {requests} requests, which keep up with {keeps_up:.2} times the load{until}")
+}
