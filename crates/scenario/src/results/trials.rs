@@ -16,6 +16,9 @@ use crate::spec::WarmUp;
 const REQUESTS: u64 = 10_000;
 const LONGER: u64 = 4;
 
+/// Maximum number of requests of a simulation.
+const MOST_REQUESTS: u64 = REQUESTS * LONGER * LONGER;
+
 /// Shorter simulations say nothing.
 const LEAST_REQUESTS: u64 = 1_000;
 
@@ -126,7 +129,11 @@ impl<'p> Trials<'p> {
 
     /// Makes each simulation this long, at most as long as the run.
     fn take(&mut self, requests: u64) {
-        self.plan.spec.run.requests = Some(requests.min(self.of.requests()));
+        self.plan.spec.run.requests = Some(requests.min(self.longest()));
+    }
+
+    fn longest(&self) -> u64 {
+        self.of.requests().min(MOST_REQUESTS)
     }
 
     /// Returns what all of them find, the first at `estimate` times the load; `None` if they cannot tell.
@@ -160,7 +167,7 @@ impl<'p> Trials<'p> {
             let found = self.keeps_up(times, deadline);
             let so_far = self.plan.requests();
             let is_over = self.events == 0 || deadline.end().is_some();
-            if found.is_some() || is_over || so_far == self.of.requests() {
+            if found.is_some() || is_over || so_far == self.longest() {
                 return found;
             }
             self.take(so_far * LONGER);
