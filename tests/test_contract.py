@@ -67,9 +67,10 @@ def test_every_field_is_documented_and_no_other(headrace: Run, measured_data: Pa
     rebuilt = headrace("run", "examples/rebuild.yaml", "--json", "--set", "run.time=3 min")
     archive = headrace("run", "examples/archive.yaml", "--json")
     training = headrace("run", "examples/training.yaml", "--json", "--set", "run.requests=20000")
+    estimated = headrace("run", "examples/fc-loop.yaml", "--json", "--set", "run.requests=5000")
     found = {
         field
-        for printed in (replayed, drawn, rebuilt, archive, training)
+        for printed in (replayed, drawn, rebuilt, archive, training, estimated)
         for field in fields(json.loads(printed.stdout))
         if not field.startswith(("scenario.", *SAME_AS_ANOTHER, *BY_NAME))
     }

@@ -391,7 +391,7 @@ class HeadroomTrials(TypedDict):
     requests: int
     """Number of requests of the longest."""
     keeps_up: float
-    """The largest multiple of the load whose requests were answered as they came."""
+    """The largest multiple of the load whose requests were answered as they came, or lost no more often than in the run."""
     falls_behind: float | None
     """The smallest multiple of the load at which requests came faster than they were answered; null if none of at most ten times the load was too much."""
 
