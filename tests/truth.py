@@ -97,7 +97,7 @@ def headroom(number: int) -> Verdict | None:
     if document is None:
         return None
     try:
-        found = at_load(document, 1.0, number).run(threads=1, theory=False).data
+        found = at_load(document, 1.0, number).run(threads=1, theory=False, headroom=True).data
     except headrace.ScenarioError:
         return None
     bottleneck = found["bottleneck"]

@@ -145,7 +145,7 @@ class Plan:
             "requests": self._log,
             "first": first,
             "theory": how.get("theory", True),
-            "headroom": how.get("headroom", True),
+            "headroom": how.get("headroom", how.get("theory", True)),
             "replication": how.get("replication"),
             "widen": how.get("widen", 1.0),
         }

@@ -389,11 +389,11 @@ class HeadroomTrials(TypedDict):
     """Short simulations at several times the load."""
 
     requests: int
-    """Number of requests of the longest."""
+    """Number of requests of the longest simulation."""
     keeps_up: float
     """The largest multiple of the load whose requests were answered as they came, or lost no more often than in the run."""
     falls_behind: float | None
-    """The smallest multiple of the load at which requests came faster than they were answered; null if none of at most ten times the load was too much."""
+    """The smallest multiple of the load at which requests came faster than they were answered; null if none that was tried was too much."""
 
 class BusiestStretch(TypedDict):
     """The segment of the first replication in which a component is busiest."""

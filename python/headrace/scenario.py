@@ -181,7 +181,7 @@ class Scenario:
         timeline: str | Path | None = None,
         first: int = 100,
         theory: bool = True,
-        headroom: bool = True,
+        headroom: bool | None = None,
         replication: int | None = None,
         widen: float = 1.0,
     ) -> Results:
@@ -193,8 +193,9 @@ class Scenario:
         no queues. Ctrl-C ends the run within a second; the results so far are returned with `complete` false.
         `requests` names a folder for every request, as Parquet (see `headrace.requests.RequestLog`), `timeline` a file
         for the paths of the `first` requests, as Chrome trace events (see `headrace.timeline`). `theory=False` omits
-        the analytic solution, `headroom=False` the short simulations at several times the load that find headroom where
-        utilisation only estimates it, to save time. `replication` is the index of the first replication, counted
+        the analytic solution, to save time. `headroom` says whether an estimated headroom is refined by short
+        simulations at several times the load, which take about as long as the run; by default it is if theory is
+        wanted. `replication` is the index of the first replication, counted
         from 0: number 10 is the same whether or not others were run before it. `widen` multiplies the width of
         intervals, for runs whose replications were added until intervals were narrow. Raises
         `ScenarioError` as `check` does. Where a file cannot be written (a full disk) the results are still returned,
@@ -209,7 +210,7 @@ class Scenario:
             timeline=timeline,
             first=first,
             theory=theory,
-            headroom=headroom,
+            headroom=theory if headroom is None else headroom,
             replication=replication,
             widen=widen,
         )

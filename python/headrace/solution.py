@@ -86,7 +86,7 @@ class Simulable(Protocol):
         """Return the scenario with other values."""
         ...
 
-    def run(self, *, theory: bool = True, headroom: bool = True) -> Results:
+    def run(self, *, theory: bool = True) -> Results:
         """Simulate it."""
         ...
 
@@ -112,7 +112,7 @@ def simulate(solution: Solution, scenario: Simulable, watch: SolveWatch | None =
 def _simulated(point: "SolvedPoint", scenario: Simulable) -> "SimulatedPoint | None":
     if point["sets"] is None or point["throughput_per_s"] is None:
         return None
-    found = scenario.with_(dict(point["sets"])).run(theory=False, headroom=False).data
+    found = scenario.with_(dict(point["sets"])).run(theory=False).data
     if found["ended"] == "cancelled":
         raise KeyboardInterrupt
     answered = [stream for stream in found["streams"] if stream["response"]["count"]]

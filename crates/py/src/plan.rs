@@ -141,9 +141,8 @@ impl PlanHandle {
     ///
     /// `watch` is called a few times a second with (requests completed, requests wanted, longest queues), before the run with
     /// (requests read from a trace, 0, nothing). `requests` gets every request in parts: (replication, part, columns, for each
-    /// group of components waiting, service and blocked time). Without `theory` nothing is said of it; without `headroom` no simulations at other loads
-    /// find it where it is an estimate. `replication` is the number
-    /// of the first replication, where it is one of a set. Ctrl-C ends the run, and what it found until then is returned, marked
+    /// group of components waiting, service and blocked time). Without `theory` nothing is said of it. Without `headroom` an
+    /// estimated headroom is not refined by simulations. `replication` is the number of the first replication, where it is one of a set. Ctrl-C ends the run, and what it found until then is returned, marked
     /// incomplete. Intervals are `widen` times as wide as those of a number of replications that was settled on beforehand.
     fn run(
         &mut self,

@@ -73,9 +73,7 @@ class Task:
         began = time.perf_counter()
         scenario = Scenario(self.text, self.file, self.changes | dict(self.point.values) | {"run.replications": 1})
         try:
-            found = scenario.run(
-                threads=1, watch=watch, theory=False, headroom=False, replication=self.replication
-            ).data
+            found = scenario.run(threads=1, watch=watch, theory=False, replication=self.replication).data
         except ScenarioError as error:
             reason = str(json.loads(error.problems)[0]["message"])
             return self._record(began, reason=reason, overloaded=is_overload(error))

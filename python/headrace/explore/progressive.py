@@ -164,7 +164,7 @@ class _Runs:
         changes |= {"run.requests": requests} if requests else {}
         changes |= {"run.limits.wall_time": f"{FIRST_LIMIT_MS} ms"} if limited else {}
         began = time.perf_counter()
-        results = scenario.with_(changes).run(theory=theory, headroom=theory, threads=threads, watch=self.go_on)
+        results = scenario.with_(changes).run(theory=theory, threads=threads, watch=self.go_on)
         if not theory:
             self.rate = _answered(results) / max(time.perf_counter() - began, 1e-3)
         return results

@@ -186,7 +186,7 @@ def _stream(base: Json, load: Load, at: int, *, apart: bool) -> Json:
 
 def simulated(document: Json, file: str, load: Load) -> dict[str, Json]:
     """Run a scenario that is under a load; return each of `MEASURES` by operation."""
-    results = Scenario(json.dumps(document), file).run(theory=False, headroom=False, threads=1)
+    results = Scenario(json.dumps(document), file).run(theory=False, threads=1)
     streams = results.data["streams"]
     return {op: _pooled(streams, op, load) for op in load.measured}
 

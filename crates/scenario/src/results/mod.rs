@@ -155,6 +155,9 @@ pub fn of(
     if let Some(of) = bottleneck.as_mut().filter(|_| options.headroom && ended.is_complete()) {
         trials::refine(plan, of, outcomes, deadline);
     }
+    // After Ctrl-C during these simulations, what the run found is kept, and says that it was interrupted.
+    let is_cancelled = options.headroom && deadline.end() == Some(End::Cancelled);
+    let ended = if is_cancelled { End::Cancelled } else { ended };
     let times: Vec<Vec<f64>> =
         streams.iter().map(|stream| stream.cdf.iter().map(|(ms, _)| *ms).collect()).collect();
     let mut results = Results {

@@ -11,48 +11,47 @@ use crate::progress::Progress;
 use crate::run::{self, Deadline, End, Options, Outcome, Replications};
 use crate::spec::WarmUp;
 
-/// Number of requests of a simulation: a backlog of a tenth of them is seen beside chance. A cache that fills, or a rate that varies, takes
-/// [`LONGER`] times as many, at most those of the run.
-const REQUESTS: u64 = 10_000;
+/// Number of requests of a simulation, enough to tell a backlog of a tenth of them from chance. If the rate varies or the simulation cannot
+/// tell, it is repeated with [`LONGER`] times as many, at most those of the run.
+const REQUESTS: u64 = 5_000;
 const LONGER: u64 = 4;
 
 /// Maximum number of requests of a simulation.
-const MOST_REQUESTS: u64 = REQUESTS * LONGER * LONGER;
+const MOST_REQUESTS: u64 = 160_000;
 
-/// Shorter simulations say nothing.
+/// A run of fewer requests keeps its estimate: simulations as short could not tell.
 const LEAST_REQUESTS: u64 = 1_000;
 
-/// Number of events that all of them may take beside as many as the run took: about half a second of real time.
-const EVENTS: u64 = 2_000_000;
+/// Number of events that all simulations together may take beyond those of the run: about half a second of real time.
+const EVENTS: u64 = 500_000;
 
-/// Maximum number of simulations. From 1 to 10 times the load, four halvings by ratio leave less than [`CLOSE`].
+/// Maximum number of simulations. Four bisections by ratio narrow 1 to 10 times the load to [`CLOSE`].
 const MOST: usize = 8;
 
-/// Two multiples this close are told apart no further.
+/// The search ends when one multiple is kept up with and another, less than this ratio above it, is not.
 const CLOSE: f64 = 1.2;
 
-/// The headroom between two multiples this close is within 30 % of either; of others the smaller is a bound.
+/// Below this ratio of the two multiples, headroom is their mean, within 30 % of both; above it, the smaller multiple is given as a bound.
 const CLOSE_ENOUGH: f64 = 1.7;
 
-/// Who loses a larger share of the requests than the run, by this much, does not keep up.
+/// A load is too much if the share of lost requests exceeds that of the run by more than this.
 const MOST_LOST: f64 = 0.01;
 
 /// Short simulations at several times the load.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct HeadroomTrials {
-    /// Number of requests of the longest.
+    /// Number of requests of the longest simulation.
     pub requests: u64,
     /// The largest multiple of the load whose requests were answered as they came, or lost no more often than in the run.
     #[schemars(extend("x-unit" = "ratio"))]
     pub keeps_up: f64,
-    /// The smallest multiple of the load at which requests came faster than they were answered; null if none of at most ten times the load
-    /// was too much.
+    /// The smallest multiple of the load at which requests came faster than they were answered; null if none that was tried was too much.
     #[schemars(extend("x-unit" = "ratio"))]
     pub falls_behind: Option<f64>,
 }
 
 impl HeadroomTrials {
-    /// Notes a multiple at which requests are answered as they come. A longer simulation knows better than those before.
+    /// Records a multiple at which requests are answered as they come, which overrules a shorter simulation that fell behind there.
     fn keep_up(&mut self, times: f64) {
         self.keeps_up = times;
         self.falls_behind = self.falls_behind.filter(|too_much| *too_much > times);
@@ -64,14 +63,14 @@ impl HeadroomTrials {
         close.map(|too_much| (self.keeps_up * too_much).sqrt())
     }
 
-    /// Returns the multiple to try next; `None` if the headroom is known well enough.
-    fn next(&self) -> Option<f64> {
+    /// Returns the multiple to try next, at most `most`; `None` if the headroom is known well enough.
+    fn next(&self, most: f64) -> Option<f64> {
         match self.falls_behind {
             Some(too_much) if too_much < self.keeps_up * CLOSE => None,
             Some(too_much) => Some((self.keeps_up * too_much).sqrt()),
-            None if self.keeps_up >= FARTHEST_ESTIMATE => None,
+            None if self.keeps_up >= most => None,
             // Wider steps the further the estimate is exceeded.
-            None => Some((self.keeps_up * CLOSE * CLOSE).min(FARTHEST_ESTIMATE)),
+            None => Some((self.keeps_up * CLOSE * CLOSE).min(most)),
         }
     }
 }
@@ -82,12 +81,22 @@ impl HeadroomTrials {
 pub fn refine(plan: &Plan, bottleneck: &mut Bottleneck, outcomes: &[Outcome], deadline: &Deadline) {
     let Some(estimate) = bottleneck.saturates_at.filter(|_| is_refined(plan, bottleneck)) else { return };
     let longer = if bottleneck.uneven.is_some() { LONGER } else { 1 };
-    let trials = Trials::new(plan, &bottleneck.streams, REQUESTS * longer, outcomes);
-    if let Some(found) = trials.and_then(|mut trials| trials.all(estimate, deadline)) {
-        bottleneck.saturates_at = found.headroom().or(Some(found.keeps_up));
-        bottleneck.at_least = found.headroom().is_none();
+    let mut trials = Trials::new(plan, &bottleneck.streams, REQUESTS * longer, outcomes);
+    let ceiling = ceiling(bottleneck);
+    let most = ceiling.unwrap_or(FARTHEST_ESTIMATE);
+    if let Some(found) = trials.all(estimate, most, deadline) {
+        let headroom = found.headroom().or(ceiling.filter(|most| found.keeps_up >= *most));
+        bottleneck.saturates_at = headroom.or(Some(found.keeps_up));
+        bottleneck.at_least = headroom.is_none();
         bottleneck.trials = Some(found);
     }
+}
+
+/// Returns the multiple of the load at which the bottleneck itself is always busy, where its work is in proportion to the load and only
+/// another component may saturate before it.
+fn ceiling(bottleneck: &Bottleneck) -> Option<f64> {
+    let is_other = bottleneck.not_proportional.as_ref().is_some_and(|path| *path != bottleneck.component);
+    bottleneck.saturates_at.filter(|times| is_other && !bottleneck.at_least && *times < FARTHEST_ESTIMATE)
 }
 
 /// Returns true if headroom is an estimate that short simulations know better.
@@ -111,12 +120,9 @@ struct Trials<'p> {
 }
 
 impl<'p> Trials<'p> {
-    /// `None` if a stream cannot be sent faster.
-    fn new(of: &'p Plan, streams: &[String], requests: u64, outcomes: &[Outcome]) -> Option<Self> {
+    fn new(of: &'p Plan, streams: &[String], requests: u64, outcomes: &[Outcome]) -> Self {
         let named = of.streams.iter().enumerate().filter(|(_, stream)| streams.contains(&stream.name));
-        let scaled: Vec<usize> = named.map(|(at, _)| at).collect();
-        let can = |at: &usize| of.streams[*at].spec.arrivals.faster(2.0).is_some();
-        scaled.iter().all(can).then_some(())?;
+        let scaled = named.map(|(at, _)| at).collect();
         let mut plan = of.clone();
         plan.split = Split::NONE;
         let run = &mut plan.spec.run;
@@ -124,7 +130,7 @@ impl<'p> Trials<'p> {
         let events = EVENTS + outcomes.iter().map(|outcome| outcome.events).sum::<u64>();
         let mut trials = Self { of, plan, scaled, events, lost: lost(outcomes) };
         trials.take(requests);
-        Some(trials)
+        trials
     }
 
     /// Makes each simulation this long, at most as long as the run.
@@ -136,8 +142,8 @@ impl<'p> Trials<'p> {
         self.of.requests().min(MOST_REQUESTS)
     }
 
-    /// Returns what all of them find, the first at `estimate` times the load; `None` if they cannot tell.
-    fn all(&mut self, estimate: f64, deadline: &Deadline) -> Option<HeadroomTrials> {
+    /// Returns what all of them find, the first at `estimate` times the load, none at more than `most`; `None` if they cannot tell.
+    fn all(&mut self, estimate: f64, most: f64, deadline: &Deadline) -> Option<HeadroomTrials> {
         let mut found = HeadroomTrials { requests: 0, keeps_up: 1.0, falls_behind: None };
         let mut next = Some(estimate);
         for _ in 0..MOST {
@@ -147,13 +153,13 @@ impl<'p> Trials<'p> {
                 Some(false) => found.falls_behind = Some(times),
                 None => break,
             }
-            next = found.next().or_else(|| self.again(&found));
+            next = found.next(most).or_else(|| self.again(&found));
         }
         found.requests = self.plan.requests();
         (found.keeps_up > 1.0 || found.falls_behind.is_some()).then_some(found)
     }
 
-    /// Returns the multiple at which short simulations fell behind, for a longer one: what a cold cache leaves undone may be all.
+    /// Returns the multiple at which short simulations fell behind, to be tried in a longer one: the backlog may come from a cold cache alone.
     fn again(&mut self, found: &HeadroomTrials) -> Option<f64> {
         let is_longer = self.plan.requests() > REQUESTS || self.of.requests() <= REQUESTS;
         let again = found.falls_behind.filter(|_| !is_longer)?;
@@ -174,7 +180,8 @@ impl<'p> Trials<'p> {
         }
     }
 
-    /// Returns true if requests are answered as they come at `times` the load; `None` if the simulation cannot tell.
+    /// Returns true if requests are answered as they come at `times` the load; `None` if a stream cannot be sent faster or the simulation
+    /// cannot tell.
     fn keeps_up(&mut self, times: f64, deadline: &Deadline) -> Option<bool> {
         for &at in &self.scaled {
             self.plan.streams[at].spec.arrivals = self.of.streams[at].spec.arrivals.faster(times)?;
@@ -186,10 +193,7 @@ impl<'p> Trials<'p> {
         replications.complete(&self.plan, engine, &Options::default(), &deadline.beside(&progress));
         let outcomes = replications.outcomes(&self.plan);
         self.events = self.events.saturating_sub(outcomes.iter().map(|outcome| outcome.events).sum());
-        match outcomes.first()?.end {
-            End::Done if lost(&outcomes) > self.lost + MOST_LOST => Some(false),
-            _ => keeps_up(&self.plan, &outcomes),
-        }
+        keeps_up(&self.plan, &outcomes, self.lost + MOST_LOST)
     }
 }
 
@@ -200,9 +204,10 @@ fn lost(outcomes: &[Outcome]) -> f64 {
     lost as f64 / streams().map(|stream| stream.born).sum::<u64>().max(1) as f64
 }
 
-fn keeps_up(plan: &Plan, outcomes: &[Outcome]) -> Option<bool> {
+fn keeps_up(plan: &Plan, outcomes: &[Outcome], most_lost: f64) -> Option<bool> {
     match outcomes.first()?.end {
         End::TooManyInFlight | End::TooManyParts => Some(false),
+        End::Done if lost(outcomes) > most_lost => Some(false),
         End::Done if filling::cache(plan, outcomes).is_some() || !covers_curves(plan, outcomes) => None,
         End::Done => Some(!falls_behind(plan, outcomes)),
         _ => None,
@@ -215,8 +220,8 @@ fn covers_curves(plan: &Plan, outcomes: &[Outcome]) -> bool {
     outcomes.iter().all(|outcome| Some(outcome.ended_at) >= longest)
 }
 
-/// Returns true if requests come faster than they are answered. A backlog that grows evenly need not show as a drift, but leaves requests in
-/// flight, or a component that is never idle.
+/// Returns true if requests come faster than they are answered. A backlog that grows evenly may not show as a drift; it shows in requests in
+/// flight at the end, or in a component that is never idle.
 fn falls_behind(plan: &Plan, outcomes: &[Outcome]) -> bool {
     let waits = |outcome: &Outcome| {
         let mut streams = plan.streams.iter().zip(&outcome.streams);
@@ -231,10 +236,12 @@ fn falls_behind(plan: &Plan, outcomes: &[Outcome]) -> bool {
         || limit().is_some_and(|found| found.saturated)
 }
 
-/// Returns how headroom was found: `by simulations of 10000 requests, which …`.
+/// Returns how headroom was found: `by simulations of up to 5000 requests, which …`.
 pub fn in_words(found: &HeadroomTrials) -> String {
     let HeadroomTrials { requests, keeps_up, falls_behind } = found;
     let until =
         falls_behind.map_or_else(String::new, |times| format!(" and fall behind at {times:.2} times"));
-    format!("by simulations of {requests} requests, which keep up with {keeps_up:.2} times the load{until}")
+    format!(
+        "by simulations of up to {requests} requests, which keep up with {keeps_up:.2} times the load{until}"
+    )
 }

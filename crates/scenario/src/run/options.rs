@@ -18,8 +18,8 @@ pub struct Options {
     pub requests: Option<Sink>,
     /// True if theory is wanted; it may take longer than a short run.
     pub theory: bool,
-    /// True if short simulations at several times the load are to find headroom that utilisation only estimates. They cost less than
-    /// a second each.
+    /// True if an estimated headroom is to be refined by short simulations at several times the load. They take about as many events as
+    /// the run.
     pub headroom: bool,
     /// Factor by which intervals are wider: more than 1 where replications were added until they looked narrow, by which
     /// those that came out narrow by chance are chosen.

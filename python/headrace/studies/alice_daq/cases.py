@@ -39,7 +39,7 @@ class Cases:
 
     def run(self, document: Json) -> Json:
         """Run a scenario that is made here."""
-        return dict(whole(Scenario(json.dumps(document)).run(theory=False, headroom=False)).data)
+        return dict(whole(Scenario(json.dumps(document)).run(theory=False)).data)
 
     def file(self, name: str, changes: Json) -> Json:
         """Run a scenario of the study's folder with changes."""

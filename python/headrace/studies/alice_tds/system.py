@@ -150,7 +150,7 @@ class Run:
 
 def _run(document: Json, requests: int) -> Run:
     document["run"]["requests"] = requests
-    found = whole(Scenario(json.dumps(document)).run(theory=False, headroom=False)).data
+    found = whole(Scenario(json.dumps(document)).run(theory=False)).data
     records = {stream["name"]: stream["completed"] for stream in found["streams"]}
     arrays = [part["meters"]["destages"] or 0 for part in found["components"] if part["kind"] == "array"]
     return Run(records, sum(arrays), found["simulated_s"])

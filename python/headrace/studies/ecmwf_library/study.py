@@ -63,9 +63,7 @@ class Library:
         fields of the library.
         """
         document = self.scenario(drives, libraries, timing, settings)
-        found = whole(
-            Scenario(json.dumps(document), str(self.folder / "library.yaml"), {}).run(theory=False, headroom=False)
-        ).data
+        found = whole(Scenario(json.dumps(document), str(self.folder / "library.yaml"), {}).run(theory=False)).data
         answered = sum(stream["completed"] for stream in found["streams"])
         spent_s = sum(stream["completed"] * stream["response"]["mean_ms"] for stream in found["streams"]) / 1e3
         used_s = float(self.sessions["drive_s"].sum())
@@ -116,9 +114,7 @@ class Library:
         document["workload"]["sessions0"]["arrivals"]["log"]["file"] = "striped.csv"
         requests = self.folder / f"requests-{cartridges}"
         whole(
-            Scenario(json.dumps(document), str(self.folder / "library.yaml"), {}).run(
-                requests=requests, theory=False, headroom=False
-            )
+            Scenario(json.dumps(document), str(self.folder / "library.yaml"), {}).run(requests=requests, theory=False)
         )
         spent = pl.read_parquet(requests / "*.parquet")
         files = spent.group_by(pl.col("address") // cartridges, "issued_ns").agg(pl.col("completed_ns").max())

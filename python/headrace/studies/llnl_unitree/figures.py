@@ -64,7 +64,7 @@ def simulated(write: Callable[[Path], None], changes: Json, seed: int) -> "tuple
         own: Json = {"workload.jobs.arrivals.log": str(log), "run.seed": seed}
         text = (HERE / "archive.yaml").read_text(encoding="utf-8")
         scenario = Scenario(text, str(HERE / "archive.yaml"), own | changes)
-        run = {**whole(scenario.run(requests=Path(folder) / "requests", theory=False, headroom=False)).data}
+        run = {**whole(scenario.run(requests=Path(folder) / "requests", theory=False)).data}
         return run, joined(log, Path(folder) / "requests")
 
 

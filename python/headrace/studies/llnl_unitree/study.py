@@ -195,7 +195,7 @@ def staged(file: Path, recalls: int, *, refit: bool = False) -> "Floats":
         log.write_text("time_s,op,user,host,file,bytes,staged\n" + "\n".join(lines) + "\n", encoding="utf-8")
         own: Json = {"workload.jobs.arrivals.log": str(log)}
         scenario = Scenario(file.read_text(encoding="utf-8"), str(file), own | changes)
-        whole(scenario.run(requests=Path(folder) / "requests", theory=False, headroom=False))
+        whole(scenario.run(requests=Path(folder) / "requests", theory=False))
         spent = pl.read_parquet(Path(folder) / "requests" / "*.parquet")
     return np.asarray((spent["completed_ns"] - spent["issued_ns"]).to_numpy() / 1e9)
 
@@ -346,7 +346,7 @@ def simulated(seed: int, changes: Json | None = None, *, gets: int | None = None
         own: Json = {"workload.jobs.arrivals.log": str(log), "run.seed": seed}
         text = (HERE / "archive.yaml").read_text(encoding="utf-8")
         scenario = Scenario(text, str(HERE / "archive.yaml"), own | (changes or {}))
-        run = whole(scenario.run(requests=Path(folder) / "requests", theory=False, headroom=False))
+        run = whole(scenario.run(requests=Path(folder) / "requests", theory=False))
         return figures({**run.data}, Path(folder) / "requests")
 
 

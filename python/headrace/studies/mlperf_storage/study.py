@@ -216,7 +216,7 @@ def _run(study: Study, one: Submission, accelerators: int, hand_over: float) -> 
     of_drive = LENGTH[one.model] // (SHORTER if study.small else 1)
     length = of_drive if one.is_drive else OF_NETWORK[one.model]
     scenario = _scenario(one, accelerators, hand_over, length)
-    steps: Json = {**(scenario.run(theory=False, headroom=False).data["streams"][0]["steps"] or {})}
+    steps: Json = {**(scenario.run(theory=False).data["streams"][0]["steps"] or {})}
     study.tell(f"  {accelerators}: AU {steps['au']:.2%}")
     return steps
 
