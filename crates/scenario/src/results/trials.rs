@@ -63,14 +63,14 @@ impl HeadroomTrials {
         close.map(|too_much| (self.keeps_up * too_much).sqrt())
     }
 
-    /// Returns the multiple to try next, at most `most`; `None` if the headroom is known well enough.
-    fn next(&self, most: f64) -> Option<f64> {
+    /// Returns the multiple to try next; `None` if the headroom is known well enough.
+    fn next(&self) -> Option<f64> {
         match self.falls_behind {
             Some(too_much) if too_much < self.keeps_up * CLOSE => None,
             Some(too_much) => Some((self.keeps_up * too_much).sqrt()),
-            None if self.keeps_up >= most => None,
+            None if self.keeps_up >= FARTHEST_ESTIMATE => None,
             // Wider steps the further the estimate is exceeded.
-            None => Some((self.keeps_up * CLOSE * CLOSE).min(most)),
+            None => Some((self.keeps_up * CLOSE * CLOSE).min(FARTHEST_ESTIMATE)),
         }
     }
 }
@@ -82,21 +82,11 @@ pub fn refine(plan: &Plan, bottleneck: &mut Bottleneck, outcomes: &[Outcome], de
     let Some(estimate) = bottleneck.saturates_at.filter(|_| is_refined(plan, bottleneck)) else { return };
     let longer = if bottleneck.uneven.is_some() { LONGER } else { 1 };
     let mut trials = Trials::new(plan, &bottleneck.streams, REQUESTS * longer, outcomes);
-    let ceiling = ceiling(bottleneck);
-    let most = ceiling.unwrap_or(FARTHEST_ESTIMATE);
-    if let Some(found) = trials.all(estimate, most, deadline) {
-        let headroom = found.headroom().or(ceiling.filter(|most| found.keeps_up >= *most));
-        bottleneck.saturates_at = headroom.or(Some(found.keeps_up));
-        bottleneck.at_least = headroom.is_none();
+    if let Some(found) = trials.all(estimate, deadline) {
+        bottleneck.saturates_at = found.headroom().or(Some(found.keeps_up));
+        bottleneck.at_least = found.headroom().is_none();
         bottleneck.trials = Some(found);
     }
-}
-
-/// Returns the multiple of the load at which the bottleneck itself is always busy, where its work is in proportion to the load and only
-/// another component may saturate before it.
-fn ceiling(bottleneck: &Bottleneck) -> Option<f64> {
-    let is_other = bottleneck.not_proportional.as_ref().is_some_and(|path| *path != bottleneck.component);
-    bottleneck.saturates_at.filter(|times| is_other && !bottleneck.at_least && *times < FARTHEST_ESTIMATE)
 }
 
 /// Returns true if headroom is an estimate that short simulations know better.
@@ -142,8 +132,8 @@ impl<'p> Trials<'p> {
         self.of.requests().min(MOST_REQUESTS)
     }
 
-    /// Returns what all of them find, the first at `estimate` times the load, none at more than `most`; `None` if they cannot tell.
-    fn all(&mut self, estimate: f64, most: f64, deadline: &Deadline) -> Option<HeadroomTrials> {
+    /// Returns what all of them find, the first at `estimate` times the load; `None` if they cannot tell.
+    fn all(&mut self, estimate: f64, deadline: &Deadline) -> Option<HeadroomTrials> {
         let mut found = HeadroomTrials { requests: 0, keeps_up: 1.0, falls_behind: None };
         let mut next = Some(estimate);
         for _ in 0..MOST {
@@ -153,7 +143,7 @@ impl<'p> Trials<'p> {
                 Some(false) => found.falls_behind = Some(times),
                 None => break,
             }
-            next = found.next(most).or_else(|| self.again(&found));
+            next = found.next().or_else(|| self.again(&found));
         }
         found.requests = self.plan.requests();
         (found.keeps_up > 1.0 || found.falls_behind.is_some()).then_some(found)
