@@ -34,6 +34,10 @@ const CLOSE: f64 = 1.2;
 /// Below this ratio of the two multiples, headroom is their mean, within 30 % of both; above it, the smaller multiple is given as a bound.
 const CLOSE_ENOUGH: f64 = 1.7;
 
+/// A load is too much as soon as this part of the requests is in flight beyond those that were at the run's end. Drives that order long queues
+/// take long.
+const BACKLOG: u64 = 5;
+
 /// A load is too much if the share of lost requests exceeds that of the run by more than this.
 const MOST_LOST: f64 = 0.01;
 
@@ -103,10 +107,14 @@ struct Trials<'p> {
     plan: Plan,
     /// The numbers of the streams that are sent faster.
     scaled: Vec<usize>,
+    /// Number of requests of each simulation.
+    requests: u64,
     /// Number of events that are left.
     events: u64,
     /// The share of the requests that the run lost.
     lost: f64,
+    /// Number of requests in flight at the run's end.
+    in_flight: u64,
 }
 
 impl<'p> Trials<'p> {
@@ -118,18 +126,21 @@ impl<'p> Trials<'p> {
         let run = &mut plan.spec.run;
         (run.time, run.replications, run.split, run.warm_up) = (None, 1, false, WarmUp::Auto);
         let events = EVENTS + outcomes.iter().map(|outcome| outcome.events).sum::<u64>();
-        let mut trials = Self { of, plan, scaled, events, lost: lost(outcomes) };
+        let in_flight = outcomes.iter().map(in_flight).max().unwrap_or(0);
+        let mut trials = Self { of, plan, scaled, requests: 0, events, lost: lost(outcomes), in_flight };
         trials.take(requests);
         trials
     }
 
-    /// Makes each simulation this long, at most as long as the run.
-    fn take(&mut self, requests: u64) {
-        self.plan.spec.run.requests = Some(requests.min(self.longest()));
-    }
-
-    fn longest(&self) -> u64 {
-        self.of.requests().min(MOST_REQUESTS)
+    /// Makes each simulation this long, at most as long as the run. Returns true if that is longer than they were.
+    fn take(&mut self, requests: u64) -> bool {
+        let requests = requests.min(self.of.requests()).min(MOST_REQUESTS);
+        let is_longer = requests > self.requests;
+        self.requests = requests;
+        let run = &mut self.plan.spec.run;
+        run.requests = Some(requests);
+        run.limits.in_flight = self.of.run().limits.in_flight.min(self.in_flight + requests / BACKLOG);
+        is_longer
     }
 
     /// Returns what all of them find, the first at `estimate` times the load; `None` if they cannot tell.
@@ -145,28 +156,24 @@ impl<'p> Trials<'p> {
             }
             next = found.next().or_else(|| self.again(&found));
         }
-        found.requests = self.plan.requests();
+        found.requests = self.requests;
         (found.keeps_up > 1.0 || found.falls_behind.is_some()).then_some(found)
     }
 
     /// Returns the multiple at which short simulations fell behind, to be tried in a longer one: the backlog may come from a cold cache alone.
     fn again(&mut self, found: &HeadroomTrials) -> Option<f64> {
-        let is_longer = self.plan.requests() > REQUESTS || self.of.requests() <= REQUESTS;
-        let again = found.falls_behind.filter(|_| !is_longer)?;
-        self.take(REQUESTS * LONGER);
-        Some(again)
+        let again = found.falls_behind.filter(|_| self.requests <= REQUESTS)?;
+        self.take(REQUESTS * LONGER).then_some(again)
     }
 
     /// Returns what [`Self::keeps_up`] does, of longer simulations if those so far cannot tell.
     fn keeps_up_in_time(&mut self, times: f64, deadline: &Deadline) -> Option<bool> {
         loop {
             let found = self.keeps_up(times, deadline);
-            let so_far = self.plan.requests();
             let is_over = self.events == 0 || deadline.end().is_some();
-            if found.is_some() || is_over || so_far == self.longest() {
+            if found.is_some() || is_over || !self.take(self.requests * LONGER) {
                 return found;
             }
-            self.take(so_far * LONGER);
         }
     }
 
@@ -185,6 +192,11 @@ impl<'p> Trials<'p> {
         self.events = self.events.saturating_sub(outcomes.iter().map(|outcome| outcome.events).sum());
         keeps_up(&self.plan, &outcomes, self.lost + MOST_LOST)
     }
+}
+
+/// Returns the number of requests in flight at the end.
+fn in_flight(outcome: &Outcome) -> u64 {
+    outcome.streams.iter().map(|stream| stream.in_flight).sum()
 }
 
 /// Returns the share of the requests that were dropped, expired or failed.
