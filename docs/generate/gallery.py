@@ -5,7 +5,8 @@ import re
 from pathlib import Path
 
 import headrace
-from headrace.charts.style import svg
+from headrace.charts.style import alone, svg
+from headrace.report import Chart
 
 ROOT = Path(__file__).parents[2]
 # The chart that shows the answer of an example, where that is not the distribution of response times.
@@ -73,11 +74,11 @@ def _entry(example: Path, folder: Path) -> str:
     ]
     if "replay" not in example.stem:  # It needs a measured trace, which is not ours to give.
         results = headrace.load(example).run()
-        charts = results.charts()
-        of_responses = next(name for name in charts if name.startswith("response_cdf_"))
-        drawn = svg(charts[CHARTS.get(example.stem, of_responses)])
-        (folder / f"{example.stem}.svg").write_text(drawn, encoding="utf-8")
-        results.report(folder / f"{example.stem}.html", title=example.stem)
+        report = results.report(folder / f"{example.stem}.html", title=example.stem)
+        charts = [block for block in report.blocks if isinstance(block, Chart)]
+        shown = CHARTS.get(example.stem, "response_cdf_")
+        drawn = next(chart.drawn for chart in charts if chart.name.startswith(shown))
+        (folder / f"{example.stem}.svg").write_text(svg(alone(drawn)), encoding="utf-8")
         parts += [f"> {results.answer}", f"![a chart of the answer](gallery/{example.stem}.svg)"]
         parts.append(f"[Its whole report](gallery/{example.stem}.html)")
     document = "\n".join(line for line in text.splitlines() if not line.startswith("#"))

@@ -4,6 +4,7 @@ What finds something returns a `Report`. A renderer (`headrace.view`) shows it o
 notebook; it knows the blocks, and nothing of what was found.
 """
 
+import functools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Flag, auto
@@ -130,6 +131,11 @@ class Chart(Block):
     """Its name among the charts of the result; empty if it has none."""
     on: Medium = field(default=Medium.PAGE | Medium.NOTEBOOK, kw_only=True)
 
+    @functools.cached_property
+    def drawn(self) -> "ChartType":
+        """The chart itself: drawn once, though a page shows it as a picture and as a script."""
+        return self.draw()
+
 
 @dataclass(frozen=True)
 class Diagram(Block):
@@ -181,7 +187,7 @@ class Report:
         from headrace.charts.style import alone  # noqa: PLC0415 - charts take longer to load than tables
 
         charts = (block for block in self.blocks if isinstance(block, Chart))
-        return {chart.name: alone(chart.draw()) for chart in charts if chart.name}
+        return {chart.name: alone(chart.drawn) for chart in charts if chart.name}
 
 
 def files(texts: Mapping[str, str]) -> list[Text]:

@@ -7,7 +7,7 @@ import altair
 from altair.typing import ChartType
 
 from headrace.charts.data import Named, Spot
-from headrace.charts.style import INK, SERIES, Drawing, colours, styled
+from headrace.charts.style import INK, SERIES, Drawing, Rows, colours, styled
 
 # A chart beside names: its width, how many characters they have, the height of a row.
 BESIDE_NAMES, LONGEST_NAME, ROW_HEIGHT = 255, 32, 22
@@ -29,13 +29,13 @@ def named(values: Sequence[Named], title: str, *, look: Literal["differences", "
         }
         for one in values
     ]
-    data = altair.Chart(altair.InlineData(values=rows))
+    data = altair.Chart(Rows(rows))
     name = altair.Y("name:N", title=None, sort=None, axis=altair.Axis(labelLimit=0))
     scale: dict[str, Any] = {"scale": altair.Scale(zero=False)} if look == "values" else {}
     x, low = (altair.X(f"{end}:Q", title=title, axis=altair.Axis(tickCount=FEW), **scale) for end in ("x", "low"))
     drawn = _bars(data, x, low, name) if look == "effects" else _points(data, x, low, name)
     if look == "differences":
-        zero = altair.Chart(altair.InlineData(values=[{"x": 0}])).mark_rule(color=INK, strokeDash=[3, 3])
+        zero = altair.Chart(Rows([{"x": 0}])).mark_rule(color=INK, strokeDash=[3, 3])
         drawn = zero.encode(x="x:Q") + drawn
     return styled(drawn.properties(width=BESIDE_NAMES, height=ROW_HEIGHT * max(len(rows), 2)), sized=False)
 
@@ -59,7 +59,7 @@ def spots(
     Points are drawn by two titles; with `sizes` the numbers of `x` are short (`10k`).
     """
     rows = [vars(one) | {"low": max(one.y - one.half, one.y / 10), "high": one.y + one.half} for one in points]
-    data = altair.Chart(altair.InlineData(values=rows))
+    data = altair.Chart(Rows(rows))
     across = altair.Axis(format="~s", tickCount=FEW) if sizes else altair.Axis(tickCount=FEW)
     up = altair.Axis(labelExpr="format(datum.value, ',.6~g')", tickCount=FEW)
     at_x = altair.X("x:Q", title=x, scale=_near([one.x for one in points]), axis=across)
@@ -78,7 +78,7 @@ def spots(
         drawn = data.mark_rule(color=INK, opacity=0.5).encode(x=at_x, y=low, y2="high:Q") + drawn
     if bound is None:
         return styled(drawn)
-    line = altair.Chart(altair.InlineData(values=[{"y": bound}])).mark_rule(color=INK, strokeDash=[4, 3])
+    line = altair.Chart(Rows([{"y": bound}])).mark_rule(color=INK, strokeDash=[4, 3])
     return styled(line.encode(y=altair.Y("y:Q", title=y, scale=scale, axis=up)) + drawn)
 
 

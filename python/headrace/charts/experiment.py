@@ -7,7 +7,7 @@ import altair
 from altair.typing import ChartType
 
 from headrace.charts.data import OVERLOADED, Place
-from headrace.charts.style import FAINT, IN_BINARY, INK, SERIES, Drawing, colours, shapes, styled, whole
+from headrace.charts.style import FAINT, IN_BINARY, INK, SERIES, Drawing, Rows, colours, shapes, styled, whole
 from headrace.experiment.design import short
 from headrace.experiment.formula import quantity
 from headrace.quantities import interval
@@ -94,7 +94,7 @@ def _axis(rows: list[Row], place: str, places: list[str]) -> altair.X:
 
 def _lines(rows: list[Row], places: list[str], title: str, by: str | None) -> Drawing:
     """Draw lines with their points and bands for their intervals, one line for each value of the place `by`."""
-    data = altair.Chart(altair.InlineData(values=_above_zero(rows)))
+    data = altair.Chart(Rows(_above_zero(rows)))
     scale = _scale(rows)
     x, y = _axis(rows, places[0], places), altair.Y("y:Q", title=title, scale=scale)
     band = data.mark_area(opacity=0.25).encode(x=x, y=altair.Y("low:Q", title=title, scale=scale), y2="high:Q")
@@ -137,7 +137,7 @@ def _above_zero(rows: list[Row]) -> list[Row]:
 
 
 def _heat_map(rows: list[Row], failed: list[Row], places: list[str]) -> Drawing:
-    data = altair.Chart(altair.InlineData(values=rows))
+    data = altair.Chart(Rows(rows))
     order = {at: list(dict.fromkeys(row[f"place{at}"] for row in [*rows, *failed])) for at in (0, 1)}
     across = altair.X("place0:N", title=short(places[0], places), sort=order[0], axis=altair.Axis(labelAngle=0))
     down = altair.Y("place1:N", title=short(places[1], places), sort=order[1])
@@ -147,7 +147,7 @@ def _heat_map(rows: list[Row], failed: list[Row], places: list[str]) -> Drawing:
     drawn = cell + label
     if not failed:
         return drawn
-    over = altair.Chart(altair.InlineData(values=failed))
+    over = altair.Chart(Rows(failed))
     box = over.mark_rect(fill="none", stroke=FAINT, strokeDash=[3, 3], strokeWidth=1).encode(x=across, y=down)
     word = over.mark_text(fontSize=11, fontStyle="italic", color=INK).encode(
         x=across, y=down, text="label:N", description="why:N"

@@ -6,7 +6,7 @@ import altair
 from altair.typing import ChartType
 
 from headrace import quantities
-from headrace.charts.style import IN_DECIMAL, SERIES, colours, log_scale, styled
+from headrace.charts.style import IN_DECIMAL, SERIES, Rows, colours, log_scale, styled
 
 Json = dict[str, Any]
 
@@ -21,7 +21,7 @@ def days(of: list[Json]) -> ChartType:
     kinds = [kind for kind in ("puts", "gets", "sessions") if any(day[kind] for day in of)] or ["failed"]
     rows = [{"day": day["day"], "what": kind, "y": day[kind]} for day in of for kind in kinds]
     labels = altair.Axis(labelAngle=-90, labelOverlap="greedy")
-    bars = altair.Chart(altair.InlineData(values=rows)).mark_bar()
+    bars = altair.Chart(Rows(rows)).mark_bar()
     x, y = (
         altair.X("day:O", title=None, axis=labels),
         altair.Y("y:Q", title="operations", axis=altair.Axis(format=",d", tickMinStep=1)),
@@ -42,10 +42,8 @@ def envelope(fit: Json) -> ChartType:
     y = altair.Y("y:Q", title=f"time taken, {unit.name}", scale=scale, axis=PLAIN)
     rows = [{"what": "measured", "x": a, "y": b} for a, b in points]
     names = ["measured", "theory"]
-    dots = altair.Chart(altair.InlineData(values=rows)).mark_point(filled=True, size=22, clip=True)
-    drawn = altair.Chart(altair.InlineData(values=[{"what": "theory", "x": a, "y": b} for a, b in line])).mark_line(
-        clip=True
-    )
+    dots = altair.Chart(Rows(rows)).mark_point(filled=True, size=22, clip=True)
+    drawn = altair.Chart(Rows([{"what": "theory", "x": a, "y": b} for a, b in line])).mark_line(clip=True)
     colour = altair.Color(
         "what:N",
         scale=altair.Scale(domain=names, range=[SERIES[name] for name in names]),

@@ -5,7 +5,7 @@ from typing import Any
 import altair
 from altair.typing import ChartType
 
-from headrace.charts.style import INK, PANEL, SERIES, WIDTH, Drawing, cdfs, colours, styled
+from headrace.charts.style import INK, PANEL, SERIES, WIDTH, Drawing, Rows, cdfs, colours, styled
 from headrace.quantities import Unit, unit
 
 Json = dict[str, Any]
@@ -77,7 +77,7 @@ def in_time_series(found: Json) -> ChartType:
         for name, share in zip(names, point["in_time"], strict=True)
         if share is not None
     ]
-    asked = altair.Chart(altair.InlineData(values=[{"share": objective["asked"]} for objective in objectives]))
+    asked = altair.Chart(Rows([{"share": objective["asked"]} for objective in objectives]))
     rules = asked.mark_rule(color=INK, strokeDash=[2, 3]).encode(y="share:Q")
     lines = _lines(found, rows, "share", "share in time", names, percent=True)
     return styled(_with_instants(found, altair.layer(lines, rules)))
@@ -145,7 +145,7 @@ def _purged(found: Json, width: float, title: str) -> Drawing:
     axis = altair.Axis(tickCount=6, labelOverlap="greedy", labelSeparation=6)
     x = altair.X("from:Q", title=f"simulated time, {_clock(found).name}", axis=axis)
     y = altair.Y("purges:Q", title="purges", axis=altair.Axis(tickMinStep=1, tickCount=3, format="d"))
-    bars = altair.Chart(altair.InlineData(values=rows)).mark_bar(color=SERIES["simulated"], opacity=0.8, binSpacing=2)
+    bars = altair.Chart(Rows(rows)).mark_bar(color=SERIES["simulated"], opacity=0.8, binSpacing=2)
     said = altair.Description("said:N")
     told = bars.transform_calculate(said=f"datum.purges + ' {title}'").encode(
         x=x, x2="to:Q", y=y, y2="none:Q", description=said
@@ -195,7 +195,7 @@ def _lines(
     scale = altair.Scale(domain=[0, 1]) if percent else altair.Scale(zero=True)
     apart = altair.Axis(tickCount=6, labelOverlap="greedy", labelSeparation=6, labels=labelled, ticks=labelled)
     return (
-        altair.Chart(altair.InlineData(values=rows))
+        altair.Chart(Rows(rows))
         .mark_line()
         .encode(
             x=altair.X("s:Q", title=f"simulated time, {_clock(found).name}" if labelled else None, axis=apart),
@@ -214,7 +214,7 @@ def _with_instants(found: Json, chart: Drawing) -> Drawing:
     ]
     if not instants:
         return chart
-    over = altair.Chart(altair.InlineData(values=instants))
+    over = altair.Chart(Rows(instants))
     lines = over.mark_rule(color=INK, strokeDash=[3, 3]).encode(x="s:Q")
     # Twice: in the colour of the panel around the letters, so that a curve behind them does not hide them.
     style: Any = {"angle": 270, "lineBreak": "\n", "align": "right", "baseline": "bottom", "dy": -3, "fontSize": 11}

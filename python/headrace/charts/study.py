@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import altair
 from altair.typing import ChartType
 
-from headrace.charts.style import SERIES, shapes, styled
+from headrace.charts.style import SERIES, Rows, shapes, styled
 from headrace.study import Judged
 
 # Farther off than this is drawn at the edge.
@@ -26,10 +26,10 @@ def offs(known: Sequence[tuple[Judged, float]]) -> ChartType:
     ]
     names = [name for name in COLOURS if any(row["what"] == name for row in rows)]
     scale = altair.Scale(domain=names, range=[SERIES[COLOURS[name]] for name in names])
-    points = altair.Chart(altair.InlineData(values=rows)).mark_point(filled=True, size=30, opacity=0.9)
+    points = altair.Chart(Rows(rows)).mark_point(filled=True, size=30, opacity=0.9)
     x = altair.X("x:Q", title="claims with a tolerance, in their order", scale=altair.Scale(domain=[0, len(rows) + 1]))
     y = altair.Y("y:Q", title="off the reference, in tolerances", scale=altair.Scale(domain=[-FARTHEST, FARTHEST]))
-    within = altair.Chart(altair.InlineData(values=[{"low": -1, "high": 1}]))
+    within = altair.Chart(Rows([{"low": -1, "high": 1}]))
     band = within.mark_rect(color=SERIES["measured"], opacity=0.12).encode(y="low:Q", y2="high:Q")
     drawn = points.encode(
         x=x,

@@ -65,18 +65,21 @@ Drawing = Any  # Altair does not say what its charts become.
 
 
 def styled(chart: Drawing, *, sized: bool = True) -> ChartType:
-    """Return a chart as all of them look: the page's colours, one size unless it has its own."""
-    chart = chart.properties(width=WIDTH, height=HEIGHT) if sized else chart
-    styled: ChartType = (
-        chart.configure(background="transparent", font="sans-serif")
-        .configure_axis(
+    """Give a chart the look of all: the page's colours, one size unless it has its own. Return it."""
+    if sized:
+        chart.width, chart.height = WIDTH, HEIGHT
+    chart.config = altair.Config(
+        background="transparent", font="sans-serif", view=altair.ViewConfig(stroke=None),
+        axis=altair.AxisConfig(
             labelColor=INK, titleColor=INK, gridColor=FAINT, domainColor=FAINT, tickColor=FAINT,
             labelFontSize=11.5, titleFontSize=11.5, titleFontWeight="normal", gridOpacity=0.5,
             labelFlush=False, labelSeparation=6, titlePadding=8,
-        )
-        .configure_legend(labelColor=INK, titleColor=INK, labelFontSize=11.5, titleFontWeight="normal", orient="top")
-        .configure_view(stroke=None)
+        ),
+        legend=altair.LegendConfig(
+            labelColor=INK, titleColor=INK, labelFontSize=11.5, titleFontWeight="normal", orient="top",
+        ),
     )  # fmt: skip
+    styled: ChartType = chart
     return styled
 
 
@@ -92,6 +95,18 @@ def colours(names: list[str], *, field: str = "what", title: str | None = None) 
     columns = len(names) if sum(map(len, names)) <= LEGEND_LETTERS - 4 * len(names) else most
     legend = altair.Legend(title=title, symbolOpacity=1, columns=columns, labelLimit=WIDTH // most)
     return altair.Color(f"{field}:N", scale=scale, legend=legend)
+
+
+class Rows(altair.InlineData):
+    """The data of a chart, checked when it is drawn: Altair would copy and check all of it at each step before."""
+
+    _class_is_valid_at_instantiation = False
+
+    def __init__(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        super().__init__(values=list(rows))
+
+    def __deepcopy__(self, _: object) -> "Rows":
+        return self
 
 
 # Points that a paper prints are as dark as its letters.
@@ -147,7 +162,7 @@ def cdfs(
 
 def _aimed(time: float, share: float, name: str, x: altair.X) -> Drawing:
     """Draw the corner of an objective with its name: the curve is to pass above it."""
-    data = altair.Chart(altair.InlineData(values=[{"x": time, "share": share, "name": name}]))
+    data = altair.Chart(Rows([{"x": time, "share": share, "name": name}]))
     y = altair.Y("share:Q", title="share of requests")
     corner = data.mark_point(color=INK, shape="triangle-up", size=60, filled=True).encode(x=x, y=y)
     style: Any = {"dx": -8, "dy": 12, "align": "right", "fontSize": 11}
@@ -165,7 +180,7 @@ def _marked(marks: Mapping[float, float], x: altair.X, ends: Any) -> Drawing:
         floor = rows[-1]["floor"] + NAME_LENGTH / HEIGHT if touches else 0.0
         name = f"p{share * 100:g} {f'{time:,.0f}' if time >= 1000 else f'{time:.3g}'}"
         rows.append({"name": name, "x": time, "share": share, "floor": floor, "at": at})
-    data = altair.Chart(altair.InlineData(values=rows))
+    data = altair.Chart(Rows(rows))
     floor = altair.Y("floor:Q", title="share of requests")
     line = data.mark_rule(color=INK, strokeDash=[2, 3], opacity=0.6).encode(x=x, y=floor, y2="share:Q")
     name = data.mark_text(color=INK, dx=4, dy=3, align="left", baseline="top", fontSize=11, angle=270)
@@ -191,7 +206,7 @@ def _points(of: Mapping[str, Points], x: altair.X, y: altair.Y, colour: altair.C
         for what, points in of.items()
         for a, b in points
     ]
-    chart = altair.Chart(altair.InlineData(values=rows)).mark_point(filled=True, opacity=0.8)
+    chart = altair.Chart(Rows(rows)).mark_point(filled=True, opacity=0.8)
     size = altair.Size("size:Q", scale=None, legend=None)
     return chart.encode(x=x, y=y, color=colour, size=size, shape=shapes(list(of), field="what"))
 
@@ -237,7 +252,7 @@ def _curves(
         "what:N", legend=None, scale=altair.Scale(domain=names, range=[_dashes(at) for at in range(len(names))])
     )
     shape: dict[str, Any] = {"interpolate": "step-after"} if steps else {}
-    chart = altair.Chart(altair.InlineData(values=rows)).mark_line(clip=True, **shape)
+    chart = altair.Chart(Rows(rows)).mark_line(clip=True, **shape)
     return chart.encode(x=x, y=y, color=colour, strokeDash=dashes)
 
 

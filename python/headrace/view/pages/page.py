@@ -40,7 +40,7 @@ def _scripts(charts: Sequence[Chart]) -> dict[str, Markup]:
     names = ("charts", "variables", "library")
     if not charts:
         return dict.fromkeys(names, Markup(""))
-    texts = interactive.specs([chart.draw() for chart in charts]), interactive.variables(), interactive.library()
+    texts = interactive.specs([chart.drawn for chart in charts]), interactive.variables(), interactive.library()
     return dict(zip(names, map(Markup, texts), strict=True))
 
 
@@ -107,7 +107,7 @@ def _templates() -> jinja2.Environment:
     made.filters |= {"unbroken": unbroken, "written": written, "strengths": strengths}
     made.globals |= {"width_of": width_of, "classes_of": classes_of, "pairs": pairs}
     made.globals["csv"] = csv_link
-    made.globals["svg"] = lambda chart: Markup(svg(chart.draw()))
+    made.globals["svg"] = lambda chart: Markup(svg(chart.drawn))
     made.globals["drawn"] = lambda diagram, down: Markup(diagram.draw(down))
     for kind in (Bars, Chart, Diagram, Table, Text, Level, Mark):
         made.tests[kind.__name__.lower()] = _is(kind)
