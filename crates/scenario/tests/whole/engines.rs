@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
 fn run(text: &str, engine: &str) -> Result<Results, String> {
-    run_with(text, engine, &Options::default())
+    run_with(text, engine, &Options { theory: false, ..Options::default() })
 }
 
 fn run_with(text: &str, engine: &str, options: &Options) -> Result<Results, String> {
@@ -133,7 +133,7 @@ proptest! {
     /// Looking at requests changes nothing either: addresses may be left out only where nobody uses them.
     #[test]
     fn engines_agree_on_random_scenarios_and_do_not_depend_on_the_log(text in scenario()) {
-        let logged = Options { first: 1, ..Options::default() };
+        let logged = Options { first: 1, theory: false, ..Options::default() };
         let logged = run_with(&text, "auto", &logged);
         match (run(&text, "events"), run(&text, "recursion")) {
             (Ok(events), Ok(recursion)) => {
