@@ -12,7 +12,7 @@ import numpy as np
 import polars
 import pytest
 
-from conftest import Run, real_program, without_scripts
+from conftest import PATIENCE, Run, real_program, without_scripts
 from headrace import Scenario, ScenarioError, trace
 
 Rows = list[dict[str, Any]]
@@ -164,7 +164,7 @@ def peak_kib(does: str) -> int:
     """Return the most memory that a fresh interpreter holds while it does this."""
     tells = "print(next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')))"
     command = [sys.executable, "-c", f"import headrace; {does}; {tells}"]
-    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return int(subprocess.run(command, check=True, capture_output=True, text=True, timeout=PATIENCE).stdout)
 
 
 def test_info_tells_what_a_trace_is_like(headrace: Run, tmp_path: Path) -> None:

@@ -361,7 +361,7 @@ class Bottleneck(TypedDict):
     saturated: bool
     """True if its utilisation was at least 99.5 %."""
     saturates_at: float | None
-    """Headroom: the multiple of this load at which it saturates. If it was never idle, the share of the load that was completed. Null if a closed stream reaches it, because its load depends on response times, if requests arrive faster than they complete although no component is always busy, or if the run ended with requests that wait forever."""
+    """Headroom: the multiple of this load at which it saturates. If it was never idle, the share of the load that was completed. Null if a closed stream reaches it, because its load depends on response times, if requests arrive faster than they complete although no component is always busy, if a longer run would find it busier (`unsettled`, or a cache fills), or if the run ended with requests that wait forever."""
     at_least: bool
     """True if headroom is at least `saturates_at`, and not known better: for a component whose utilisation is below a tenth and not proportional to the load, and for a disk that mostly writes back, which needs less work per write under more load."""
     closed: ClosedLoad | None
@@ -374,6 +374,8 @@ class Bottleneck(TypedDict):
     """The stream whose load varies with time (bursts, traces, logs): headroom is that of the mean load."""
     not_proportional: str | None
     """The component whose utilisation is not proportional to the load: the bottleneck, or another on the way, which may saturate before it."""
+    unsettled: str | None
+    """This component, or the one that it is a part of, if a longer run would find that busier: work that its requests cause is still to come, such as garbage collection. `saturates_at` is null then."""
     trials: HeadroomTrials | None
     """The short simulations by which an estimate was found; null where utilisation alone is the estimate."""
 

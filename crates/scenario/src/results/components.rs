@@ -142,7 +142,7 @@ pub struct Bottleneck {
     pub saturated: bool,
     /// Headroom: the multiple of this load at which it saturates. If it was never idle, the share of the load that was completed.
     /// Null if a closed stream reaches it, because its load depends on response times, if requests arrive faster than they
-    /// complete although no component is always busy, or if the run ended with requests that wait forever.
+    /// complete although no component is always busy, if a longer run would find it busier (`unsettled`, or a cache fills), or if the run ended with requests that wait forever.
     #[schemars(extend("x-unit" = "ratio"))]
     pub saturates_at: Option<f64>,
     /// True if headroom is at least `saturates_at`, and not known better: for a component whose utilisation is below a tenth and not
@@ -162,6 +162,10 @@ pub struct Bottleneck {
     /// before it.
     #[schemars(extend("x-unit" = "path"))]
     pub not_proportional: Option<String>,
+    /// This component, or the one that it is a part of, if a longer run would find that busier: work that its requests cause is still
+    /// to come, such as garbage collection. `saturates_at` is null then.
+    #[schemars(extend("x-unit" = "path"))]
+    pub unsettled: Option<String>,
     /// The short simulations by which an estimate was found; null where utilisation alone is the estimate.
     pub trials: Option<HeadroomTrials>,
 }
@@ -289,7 +293,8 @@ pub(super) fn bottleneck(
     let never_idle = utilisation >= SATURATED;
     // A short burst keeps a server busy too; only a load that is not kept up with overloads it.
     let saturated = never_idle && (!open || kept_up.is_some_and(|share| share < 0.99));
-    let filling = filling::cache(plan, outcomes).is_some();
+    let unsettled = unsettled(plan, &busiest.path, outcomes);
+    let filling = unsettled.is_some() || filling::cache(plan, outcomes).is_some();
     let by_formula = destaging_headroom(plan, busiest);
     let headroom = match () {
         () if never_idle => kept_up.filter(|_| saturated),
@@ -325,6 +330,7 @@ pub(super) fn bottleneck(
         estimate,
         uneven,
         not_proportional: not_proportional.map(|id| plan.graph.nodes[id.index()].path.clone()),
+        unsettled,
         trials: None,
     })
 }
@@ -355,6 +361,17 @@ fn destaging_headroom(plan: &Plan, busiest: &ComponentResults) -> Option<f64> {
 /// The clients whose requests come to a component; none where requests of others come there too.
 fn clients(plan: &Plan, id: NodeId) -> Option<u64> {
     reaching(plan, id).map(|(_, stream)| stream.clients()).sum()
+}
+
+/// Returns the component of this path, or the one that it is a part of, if a longer run would find that busier.
+fn unsettled(plan: &Plan, path: &str, outcomes: &[Outcome]) -> Option<String> {
+    let is_within =
+        |whole: &str| path.strip_prefix(whole).is_some_and(|part| part.is_empty() || part.starts_with('/'));
+    let mut unsettled = plan.graph.ids().filter(|id| filling::is_unsettled(*id, outcomes));
+    unsettled.find_map(|id| {
+        let whole = &plan.graph.nodes[id.index()].path;
+        is_within(whole).then(|| whole.to_string())
+    })
 }
 
 /// A component whose utilisation need not grow in proportion to the load: this one, or another on the way of its streams.

@@ -28,6 +28,16 @@ pub(super) fn cache(plan: &Plan, outcomes: &[Outcome]) -> Option<(NodeId, f64)> 
     shares.filter(|(_, share)| is_filling(*share)).max_by(|(_, one), (_, other)| one.total_cmp(other))
 }
 
+/// Returns true if a longer run would find a component busier: work that its requests cause is still to come.
+pub(super) fn is_unsettled(id: NodeId, outcomes: &[Outcome]) -> bool {
+    outcomes.iter().any(|outcome| !outcome.components[id.index()].is_settled)
+}
+
+/// Returns true if a longer run may find any component busier.
+pub(super) fn hides_work(plan: &Plan, outcomes: &[Outcome]) -> bool {
+    cache(plan, outcomes).is_some() || plan.graph.ids().any(|id| is_unsettled(id, outcomes))
+}
+
 /// Returns the note on a cache that is filling.
 pub(super) fn note(plan: &Plan, outcomes: &[Outcome]) -> Option<String> {
     let (id, share) = cache(plan, outcomes)?;

@@ -243,6 +243,10 @@ fn limits(bottleneck: Option<&Bottleneck>) -> Option<String> {
                 }
             })
         }
+        (false, None) if of.closed.is_none() => {
+            let busier = alike::limit(of.unsettled.as_ref()?, None);
+            Some(format!("no headroom is given, since a longer run would find {busier} busier"))
+        }
         _ => None,
     }
 }

@@ -210,7 +210,7 @@ fn keeps_up(plan: &Plan, outcomes: &[Outcome], most_lost: f64) -> Option<bool> {
     match outcomes.first()?.end {
         End::TooManyInFlight | End::TooManyParts => Some(false),
         End::Done if lost(outcomes) > most_lost => Some(false),
-        End::Done if filling::cache(plan, outcomes).is_some() || !covers_curves(plan, outcomes) => None,
+        End::Done if filling::hides_work(plan, outcomes) || !covers_curves(plan, outcomes) => None,
         End::Done => Some(!falls_behind(plan, outcomes)),
         _ => None,
     }

@@ -133,6 +133,8 @@ pub struct ComponentOutcome {
     pub portions: Vec<Portion>,
     /// In which state it was at the end, where that is not the usual one.
     pub state: Option<&'static str>,
+    /// False if a longer run would find it busier.
+    pub is_settled: bool,
     /// The names of its own meters, and whether each is a share.
     pub meters: Vec<(&'static str, MeterKind)>,
 }
@@ -305,6 +307,7 @@ fn components(record: &Record, arena: Arena, first: usize, now: Nanos) -> Vec<Co
             reading,
             portions: arena.component(id).portions(now),
             state,
+            is_settled: arena.component(id).is_settled(),
             meters,
         }
     };

@@ -23,6 +23,36 @@ fn slice(over: &str, more: &str) -> String {
     )
 }
 
+/// A run in which garbage collection has hardly begun gives no headroom of the drive, nor of its parts; a longer one gives what 128 clients
+/// get. Larger blocks are collected less often. Tolerance, written before the model was run: 30 %, as of any estimate.
+#[test]
+fn headroom_waits_for_garbage_collection() {
+    let drive = slice("14.5 %", "overwritten: 4");
+    let large_blocks = drive.replace("2.4 GB", "38.4 GB").replace("block_pages: 8", "block_pages: 128");
+    let found = |drive: &str, requests: u32| {
+        let text = format!(
+            "system: {{drive: {{type: ssd, {drive}}}}}\n\
+             workload: {{users: {{to: drive, arrivals: {{poisson: 40000 /s}}, op: write, size: 4 KiB}}}}\n\
+             run: {{requests: {requests}}}\n"
+        );
+        let found = simulate(&text, "ssd.yaml", &[], &Options::default(), &Progress::default());
+        found.unwrap_or_else(|problems| panic!("{}", problems.rendered())).results
+    };
+    let short = found(&large_blocks, 5000);
+    let limit = short.bottleneck.as_ref().unwrap();
+    assert_eq!((limit.unsettled.as_deref(), limit.saturates_at), (Some("drive"), None));
+    assert!(
+        short.notes.iter().any(|note| note.contains("a longer run would find drive busier")),
+        "{:?}",
+        short.notes
+    );
+    let long = found(&drive, 200_000).bottleneck.unwrap();
+    assert_eq!(long.unsettled, None);
+    let sustained = iops(&drive, "arrivals: {closed: {depth: 128}}, op: write, size: 4 KiB", 200_000);
+    let headroom = long.saturates_at.unwrap();
+    assert!((headroom * 40e3 / sustained - 1.0).abs() < 0.3, "{headroom}, sustained {sustained:.0}");
+}
+
 /// The same hardware is sold with two capacities: the PRO with 1.92 TB on 2 TiB of flash, the MAX with 1.6 TB. The time of a program is
 /// that of sequential writes of 2.7 GB/s; random writes follow from garbage collection. Data sheet (as remembered, it could not be
 /// read here): 120,000 and 250,000 random writes a second. Tolerance, written before the model was run: 15 %.

@@ -271,6 +271,12 @@ pub trait Component<'m> {
         Vec::new()
     }
 
+    /// Returns false if the run was too short for work that its requests cause later, such as garbage collection: a longer run would find it
+    /// busier.
+    fn is_settled(&self) -> bool {
+        true
+    }
+
     /// Returns remarks for readers of the results on what happened here.
     fn remarks(&self, now: Nanos) -> Vec<String> {
         _ = now;

@@ -38,7 +38,7 @@ pub use victims::Collection;
 
 use buffer::PageBuffer;
 use flash::{Flash, Row};
-use ftl::{Ftl, Past};
+use ftl::{Ftl, PagesWritten, Past};
 use geometry::PAGE;
 use mapping::PageLocation;
 
@@ -239,6 +239,11 @@ impl<'m> Ssd<'m> {
         }
     }
 
+    /// Returns what was written since the run began.
+    fn written(&self) -> PagesWritten {
+        self.ftl.borrow().as_ref().map_or_else(PagesWritten::default, |ftl| ftl.written())
+    }
+
     /// Holds a die for a time when its turn comes: reads that came before go first, and others may suspend it.
     async fn hold(&'m self, die: u32, time: Nanos, cause: Cause) {
         let mut done = self.flash.borrow_mut().hold(self.sim.now(), die, time, cause);
@@ -264,7 +269,7 @@ impl<'m> Component<'m> for Ssd<'m> {
     }
 
     fn meters(&self, now: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
-        let written = self.ftl.borrow().as_ref().map_or_else(Default::default, |ftl| ftl.written());
+        let written = self.written();
         put("write_amplification", Meter::Share(written.host + written.moved, written.host));
         put("buffer", self.buffer.fill(now));
         put("erases", Meter::Count(written.erased));
@@ -277,16 +282,25 @@ impl<'m> Component<'m> for Ssd<'m> {
         put("flash_reads_per_read", Meter::Share(self.flash_reads.get(), self.reads.get()));
     }
 
+    /// Where hosts write, once each die has erased a block, on average. Dies begin with blocks that are full to different degrees.
+    fn is_settled(&self) -> bool {
+        let written = self.written();
+        written.host == 0 || written.erased >= u64::from(self.plan.numbers.geometry().dies)
+    }
+
     fn remarks(&self, _: Nanos) -> Vec<String> {
-        let written = self.ftl.borrow().as_ref().map_or_else(Default::default, |ftl| ftl.written());
+        let written = self.written();
         let (path, discarded) = (self.context.path, self.discarded.get());
-        let fresh = written.host > 0 && written.erased == 0;
         let help = if self.plan.overwritten > 0.0 { "run longer" } else { "set `overwritten: 4`" };
-        let fresh = fresh.then(|| {
-            format!(
+        let fresh = (!self.is_settled()).then(|| match written.erased {
+            0 => format!(
                 "{path}: garbage collection has not begun, since all writes went to blocks that were erased before the run: its steady state \
                  is slower; {help}"
-            )
+            ),
+            erased => format!(
+                "{path}: garbage collection has erased {erased} blocks, fewer than there are dies, so what it takes of steady state is \
+                 uncertain; run longer"
+            ),
         });
         let turns = (written.host + discarded) as f64 / self.plan.numbers.logical_pages() as f64;
         let early = (discarded > 0 && turns < 2.0).then(|| {
