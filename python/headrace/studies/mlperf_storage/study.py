@@ -25,7 +25,7 @@ PIECE = 1 << 20
 # empty. And those of systems with many more accelerators.
 LENGTH = {"unet3d": 600, "cosmoflow": 2000, "resnet50": 60}
 OF_NETWORK = {"unet3d": 120, "cosmoflow": 1000, "resnet50": 12}
-SHORTER = 20
+SHORTER = 10
 # The largest number is looked for up to this multiple of the submitted one.
 MOST = 4
 SIZES = 16
