@@ -730,7 +730,7 @@ def test_what_a_cache_still_holds_counts_where_nothing_has_time_for_it(tmp_path:
     swept = sweep(load(written(tmp_path / "filling.yaml", text)), rates, replications=2)
     shares = [swept.mean(point, "volume.undestaged") for point in swept.experiment.points]
     assert all(share and share[0] < 0.02 for share in shares)
-    assert [swept.filling(point) for point in swept.experiment.points] == [None, "volume"]
+    assert [swept.unsettled(point) for point in swept.experiment.points] == [None, "volume"]
 
 
 CLOSED = """
@@ -756,26 +756,26 @@ def test_clients_that_wait_keep_a_drive_busy_all_the_time(tmp_path: Path) -> Non
     [point] = swept.experiment.points
     assert swept.mean(point, "drives/drive.undestaged") == (0, 0)
     assert swept.mean(point, "drives/drive.utilisation") == (1, 0)
-    assert swept.filling(point) is None
+    assert swept.unsettled(point) is None
 
 
 def test_decisions_on_runs_that_only_fill_a_cache_say_so(tmp_path: Path) -> None:
     scenario = load(written(tmp_path / "filling.yaml", FILLING))
     swept = sweep(scenario, {"workload.users.arrivals.poisson": ["20 /s", "40 /s"]}, replications=2)
-    assert [swept.filling(point) for point in swept.experiment.points] == ["volume", "volume"]
-    assert any("2 points a cache was still filling" in note for note in swept.notes)
+    assert [swept.unsettled(point) for point in swept.experiment.points] == ["volume", "volume"]
+    assert any("2 points a component was not yet in steady state" in note for note in swept.notes)
     found = capacity(scenario, "workload.users.arrivals.poisson", "mean(users) > 20 ms", replications=2, budget=4)
-    assert not any(probe.filling for probe in found.probes if probe.meets)
-    assert re.search(r"cache of volume was still filling at \d+ values from .*/s: lengthen the run", found.answer), (
+    assert not any(probe.unsettled for probe in found.probes if probe.meets)
+    assert re.search(r"volume was not yet in steady state at \d+ values from .*/s: lengthen the run", found.answer), (
         found.answer
     )
     compared = compare(scenario, scenario.with_({"parts.spindle.device": "seagate-st32171w"}), replications=2)
-    assert "in A and B a cache was still filling: longer runs may be slower" in compared.answer
+    assert "in A and B a component was not yet in steady state: longer runs may be slower" in compared.answer
     rates = {"workload.users.arrivals.poisson": ["20 /s", "40 /s"]}
     best = optimise(scenario, rates, minimise=["mean(users)"], replications=2)
-    assert "The cache of volume was still filling: longer runs may be slower." in best.answer
+    assert "volume was not yet in steady state: longer runs may be slower." in best.answer
     effects = sensitivity(scenario, rates, "mean(users)", samples=2)
-    assert "In 2 of them a cache was still filling: longer runs may show other effects." in effects.answer
+    assert "In 2 of them a component was not yet in steady state: longer runs may show other effects." in effects.answer
 
 
 def test_extremes_of_many_equal_points_show_no_difference(clerk: Path) -> None:

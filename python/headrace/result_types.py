@@ -320,6 +320,8 @@ class ComponentResults(TypedDict):
     """Mean time for which a request held the server. A drive that starts the next command while data of the previous one goes to the host is held for less than the service time in `path`."""
     undestaged: float | None
     """Share of the data written to its cache, after the warm-up, that the cache has not yet passed on; null if nothing was written to a cache. Above 0.1, the components behind it are less busy than in steady state, and `bottleneck.saturates_at` is null."""
+    unsettled: bool
+    """True if a longer run would find it busier, because work that requests cause is still to come, such as garbage collection."""
     state: str | None
     """State at the end of the first replication: `failed`, `degraded`, `unavailable` (more disks are out of use than the level tolerates), `rebuilding`, `lost data`; null if it works normally."""
     meters: dict[str, float | None]

@@ -77,8 +77,8 @@ class Probe:
     """Where the slowest requests spent most of their time, where a goal is about them."""
     margin: float = float("-inf")
     """How far it keeps within the goal it is nearest to missing, as a share of the bound; negative if it misses it."""
-    filling: str | None = None
-    """The component whose cache was still filling there."""
+    unsettled: str | None = None
+    """A component that was not yet in steady state there."""
 
 
 @dataclass
@@ -95,7 +95,7 @@ class Capacity(InNotebook):
     interrupted: bool = False
     """True if the search was stopped before its end."""
     times: int = 1
-    """Length of its runs, as a multiple of the scenario's: more than 1 if a cache was still filling."""
+    """Length of its runs, as a multiple of the scenario's: more than 1 if steady state took longer."""
 
     @property
     def until(self) -> tuple[str, ...]:
@@ -109,20 +109,20 @@ class Capacity(InNotebook):
         said = self._window(goals) if self.upper else None
         said = said or (self._bracket(goals) if self.meets and self.fails else self._one_sided(goals))
         if self.times > 1:
-            said += f" Runs were {self.times} times as long as the scenario's, for a cache to fill."
-        said += self._filling()
+            said += f" Runs were {self.times} times as long as the scenario's, to reach steady state."
+        said += self._unsettled()
         if self.interrupted:
             said += " The search was interrupted."
         return f"{said} {CONFIDENCE:.0%} confidence, {len(self.probes)} value{'s' * (len(self.probes) > 1)} tried."
 
-    def _filling(self) -> str:
-        """Say which values are undecided because a cache was still filling."""
-        filling = sorted((probe for probe in self.probes if probe.filling), key=attrgetter("number"))
-        if not filling:
+    def _unsettled(self) -> str:
+        """Say which values are undecided because a component was not yet in steady state."""
+        unsettled = sorted((probe for probe in self.probes if probe.unsettled), key=attrgetter("number"))
+        if not unsettled:
             return ""
-        first, last = filling[0].value, filling[-1].value
-        values = f"{first}" if len(filling) == 1 else f"{len(filling)} values from {first} to {last}"
-        return f" The cache of {filling[0].filling} was still filling at {values}: lengthen the run."
+        first, last = unsettled[0].value, unsettled[-1].value
+        values = f"{first}" if len(unsettled) == 1 else f"{len(unsettled)} values from {first} to {last}"
+        return f" {unsettled[0].unsettled} was not yet in steady state at {values}: lengthen the run."
 
     def __repr__(self) -> str:
         return f"<Capacity: {self.answer}>"
@@ -223,7 +223,7 @@ class Capacity(InNotebook):
                 said = f"{self.path}: No value from {span} meets {goals}; "
                 said += f"{nearest.value} comes nearest{self._reached(nearest)}."
         else:
-            more = "" if any(probe.filling for probe in tried) else "; raise the budget of runs"
+            more = "" if any(probe.unsettled for probe in tried) else "; raise the budget of runs"
             return f"{self.path}: undecided whether {' or '.join(unknown)} meets {goals}{more}."
         return said + (f" Undecided: {', '.join(unknown)}." if unknown else "")
 
@@ -462,9 +462,9 @@ class _Search:
         many = self.replications
         while True:
             probe = self._judged(value, number, self._point(value), many)
-            if probe.filling and self.times < LONGEST:
+            if probe.unsettled and self.times < LONGEST:
                 self.times *= LONGER
-            elif probe.meets is None and not probe.filling and many < self.budget:
+            elif probe.meets is None and not probe.unsettled and many < self.budget:
                 many = min(2 * many, self.budget)
             else:
                 break
@@ -501,13 +501,13 @@ class _Search:
         # One goal missed decides; otherwise all must be known to be met.
         meets = False if False in verdicts.values() else None if None in verdicts.values() else True
         why = next((_lost(one, known) for one in goals[len(self.asked) :] if verdicts[one.text] is False), None)
-        filling = table.filling(point) if meets is not False else None
-        # The disks behind a cache that still fills do less than steady state asks of them.
-        meets = None if filling else meets
+        unsettled = table.unsettled(point) if meets is not False else None
+        # What is not yet in steady state does less than that asks of it.
+        meets = None if unsettled else meets
         margin = min(one.margin(known[one.text][0]) for one in goals if one in self.asked or not verdicts[one.text])
         asked = {one.text: known[one.text] for one in self.asked}
         slowest = next((told for one in self.asked if (told := _slowest(table, point, one))), None)
-        return Probe(value, number, meets, asked, why, _busiest(table, point), slowest, margin, filling)
+        return Probe(value, number, meets, asked, why, _busiest(table, point), slowest, margin, unsettled)
 
     def _implied(self, table: Table) -> tuple[Objective, ...]:
         """Return a goal for each share that hosts lose and no objective speaks of."""

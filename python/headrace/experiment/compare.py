@@ -62,8 +62,8 @@ class Comparison(InNotebook):
     differences: list[Difference]
     saturated: tuple[str, ...] = ()
     """In which of the two a component was never idle."""
-    filling: tuple[str, ...] = ()
-    """In which of the two a cache was still filling."""
+    unsettled: tuple[str, ...] = ()
+    """In which of the two a component was not yet in steady state."""
     loads: tuple[str, ...] = ()
     """Which streams ask for something else in B than in A."""
 
@@ -114,9 +114,9 @@ class Comparison(InNotebook):
         said += [
             f"in {' and '.join(self.saturated)} a component was never idle: response times grow with run length"
         ] * bool(self.saturated)
-        said += [f"in {' and '.join(self.filling)} a cache was still filling: longer runs may be slower"] * bool(
-            self.filling
-        )
+        said += [
+            f"in {' and '.join(self.unsettled)} a component was not yet in steady state: longer runs may be slower"
+        ] * bool(self.unsettled)
         said += [note] if (note := of_few(self.replications)) else []
         said += [f"the loads differ: {'; '.join(self.loads)}"] * bool(self.loads)
         sure = f"all statements together hold with {CONFIDENCE * 100:.0f} % confidence"
@@ -208,7 +208,7 @@ def _compared(names: tuple[str, str], tables: list[Table], loads: tuple[str, ...
         return None
     a, b = ([found[pair] for pair in pairs] for found in records)
     differences = _differences(a, b, tables[1].experiment.scenario.file)
-    return Comparison(*names, len(pairs), differences, _saturated(a, b), _filling(tables), loads)
+    return Comparison(*names, len(pairs), differences, _saturated(a, b), _unsettled(tables), loads)
 
 
 def _records(table: Table) -> list[Record]:
@@ -259,12 +259,12 @@ def _saturated(a: list[Record], b: list[Record]) -> tuple[str, ...]:
     return tuple(name for name, records in {"A": a, "B": b}.items() if any(record["saturated"] for record in records))
 
 
-def _filling(tables: list[Table]) -> tuple[str, ...]:
-    """Return which of the two has a cache that most of what was written to it has not left."""
+def _unsettled(tables: list[Table]) -> tuple[str, ...]:
+    """Return which of the two has a component that was not yet in steady state."""
     return tuple(
         name
         for name, table in zip("AB", tables, strict=True)
-        if any(table.filling(point) for point in table.experiment.points)
+        if any(table.unsettled(point) for point in table.experiment.points)
     )
 
 

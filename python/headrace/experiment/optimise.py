@@ -62,8 +62,8 @@ class Trial:
     """Why it could not be run."""
     error: ScenarioError | None = None
     """The mistake, where it is one."""
-    filling: str | None = None
-    """A component whose cache was still filling: longer runs may be slower."""
+    unsettled: str | None = None
+    """A component that was not yet in steady state: longer runs may be slower."""
 
 
 @dataclass(frozen=True)
@@ -209,8 +209,8 @@ class Optimum(InNotebook):
         else:
             optimal = f"{len(self.front)} of {len(self._run)} designs are Pareto-optimal"
             said = f"{optimal}; the first is {best.point}: {found}."
-        filling = best.filling and f"The cache of {best.filling} was still filling: longer runs may be slower."
-        return " ".join(filter(None, (said, self._open(best), filling, f"{self._tried}.")))
+        unsettled = best.unsettled and f"{best.unsettled} was not yet in steady state: longer runs may be slower."
+        return " ".join(filter(None, (said, self._open(best), unsettled, f"{self._tried}.")))
 
     def _open(self, best: Trial) -> str:
         """Say of which designs that could be the answer it is not known whether they keep within the constraints."""
@@ -403,7 +403,7 @@ class _Bench:
         verdicts = {one.text: one.holds(*values[one.text]) for one in self.constraints}
         broken = tuple(text for text, holds in verdicts.items() if holds is False)
         unsure = tuple(text for text, holds in verdicts.items() if holds is None)
-        return Trial(point, values, broken, unsure, filling=table.filling(point))
+        return Trial(point, values, broken, unsure, unsettled=table.unsettled(point))
 
     def _found(self, table: Table, point: Point, asked: Objective) -> tuple[float, float | None]:
         if asked.fields is not None:

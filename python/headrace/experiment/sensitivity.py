@@ -48,8 +48,8 @@ class Sensitivity(InNotebook):
     method: str
     runs: int
     effects: tuple[Effect, ...]
-    filling: int = 0
-    """In how many runs a cache was still filling."""
+    unsettled: int = 0
+    """In how many runs a component was not yet in steady state."""
 
     @property
     def answer(self) -> str:
@@ -68,8 +68,10 @@ class Sensitivity(InNotebook):
         said = f"{first.place} matters most for {metric}: {effect}"
         said += f"; no effect shown: {', '.join(nothing)}" if nothing else ""
         said = f"{said} ({self.method}, {self.runs} runs)."
-        warned = f" In {self.filling} of them a cache was still filling: longer runs may show other effects."
-        return said + warned * bool(self.filling)
+        warned = (
+            f" In {self.unsettled} of them a component was not yet in steady state: longer runs may show other effects."
+        )
+        return said + warned * bool(self.unsettled)
 
     def report(self, file: str | Path | None = None, *, title: str = "sensitivity") -> Report:
         """Return the report of the effects; with `file`, write it as one HTML page: whole, or not at all."""
@@ -162,8 +164,8 @@ def sensitivity(
     name = asked.metric(table.metrics)
     means = {point.key: mean[0] for point in unique if (mean := table.mean(point, name))}
     found = np.array([means[point.key] for point in points])
-    filling = sum(table.filling(point) is not None for point in unique)
-    return Sensitivity(name, method, len(unique), _effects(method, problem, shares, found), filling)
+    unsettled = sum(table.unsettled(point) is not None for point in unique)
+    return Sensitivity(name, method, len(unique), _effects(method, problem, shares, found), unsettled)
 
 
 def _samples(method: str, problem: Json, samples: int, file: str) -> "np.ndarray[Any, Any]":

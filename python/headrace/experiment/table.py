@@ -32,6 +32,8 @@ Json = dict[str, Any]
 MOST_REASONS = 10
 # Loads that an answer names; the table has all.
 MOST_LOADS = 6
+# Below this utilisation, a component is taken to have time for work that its requests cause later.
+HARDLY_BUSY = 0.1
 UNTESTED = " With one run each, it was not tested whether they differ."
 
 
@@ -168,8 +170,21 @@ class Table(InNotebook):
             row |= {metric: found[0], f"{metric} ±": found[1]}
         return row
 
-    def filling(self, point: Point) -> str | None:
-        """Return the component whose cache was still filling at a point: longer runs may be slower there.
+    def unsettled(self, point: Point) -> str | None:
+        """Return a component that was not in steady state at a point: longer runs may be slower there."""
+        return self._filling(point) or self._with_work_to_come(point)
+
+    def _with_work_to_come(self, point: Point) -> str | None:
+        """Return a component whose requests cause work later, such as garbage collection, of which a run saw little.
+
+        One that is hardly busy has time for it.
+        """
+        busy = self._means(point, ".utilisation")
+        known = [metric.removesuffix(".unsettled") for metric, some in self._means(point, ".unsettled").items() if some]
+        return next((group for group in known if busy.get(f"{group}.utilisation", 0.0) >= HARDLY_BUSY), None)
+
+    def _filling(self, point: Point) -> str | None:
+        """Return the component whose cache was still filling at a point.
 
         It fills if much of what was written is there at the end, or if requests come however busy the system is and
         writing that out would leave its busiest component no time to idle.
@@ -438,12 +453,12 @@ class Table(InNotebook):
         untrusted, short = (
             [point for point in vague if (len(self.of(point)) > 1) == several] for several in (False, True)
         )
-        filling = [point for point in ran if self.filling(point)]
+        unsettled = [point for point in ran if self.unsettled(point)]
         for some, says in (
             (full, "a component was never idle: response times grow with run length"),
             (untrusted, "the interval of the single run cannot be trusted"),
             (short, "runs are too short for their intervals to be trusted"),
-            (filling, "a cache was still filling: longer runs may be slower there"),
+            (unsettled, "a component was not yet in steady state: longer runs may be slower there"),
         ):
             said += [f"At {counted(len(some), 'point')} {says}."] if some else []
         few = min((runs for point in points if (runs := len(self.of(point))) > 1), default=0)

@@ -68,6 +68,8 @@ pub struct ComponentResults {
     /// written to a cache. Above 0.1, the components behind it are less busy than in steady state, and `bottleneck.saturates_at`
     /// is null.
     pub undestaged: Option<f64>,
+    /// True if a longer run would find it busier, because work that requests cause is still to come, such as garbage collection.
+    pub unsettled: bool,
     /// State at the end of the first replication: `failed`, `degraded`, `unavailable` (more disks are out of use than the level
     /// tolerates), `rebuilding`, `lost data`; null if it works normally.
     pub state: Option<&'static str>,
@@ -218,6 +220,7 @@ fn of(plan: &Plan, id: NodeId, outcomes: &[Outcome], time: f64) -> ComponentResu
         waiting_ms: sum(|reading| reading.waited) * 1e-6 / visits.max(1.0),
         service_ms: sum(|reading| reading.service) * 1e-6 / sum(|reading| reading.served).max(1.0),
         undestaged: filling::undestaged(id, outcomes),
+        unsettled: filling::is_unsettled(id, outcomes),
         state: outcomes.first().and_then(|outcome| outcome.components[id.index()].state),
         meters: meters(id, outcomes, time),
     }

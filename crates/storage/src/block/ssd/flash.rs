@@ -123,7 +123,8 @@ impl<'m> Flash<'m> {
 
     /// For how long a die is busy with each step of moving pages and erasing blocks; others may have it in between. Data that moves
     /// goes to the electronics and back, since errors are corrected there; that other dies of the channel wait for it is left out.
-    pub fn steps(&self, work: DieWork, into: &mut Vec<Nanos>) {
+    pub fn steps(&self, work: DieWork) -> Vec<Nanos> {
+        let mut steps = Vec::new();
         let (mut left, programs) = (work.moved, work.moved.div_ceil(self.unit));
         for _ in 0..programs {
             let pages = left.min(self.unit);
@@ -133,9 +134,10 @@ impl<'m> Flash<'m> {
             };
             let reads = share(Nanos(self.read.0 * u64::from(work.reads)), pages, work.moved);
             let moved = self.transfer(2 * u64::from(pages) * PAGE);
-            into.push(self.health.slowed(reads + share(self.program, pages, self.unit)) + moved);
+            steps.push(self.health.slowed(reads + share(self.program, pages, self.unit)) + moved);
         }
-        into.extend((0..work.erases).map(|_| self.health.slowed(self.erase)));
+        steps.extend((0..work.erases).map(|_| self.health.slowed(self.erase)));
+        steps
     }
 
     /// Returns the activity of all dies.

@@ -23,6 +23,44 @@ pub struct DieWork {
     pub erases: u32,
 }
 
+impl DieWork {
+    /// Returns this work and other.
+    pub const fn and(self, other: Self) -> Self {
+        let Self { reads, moved, erases } = other;
+        Self { reads: self.reads + reads, moved: self.moved + moved, erases: self.erases + erases }
+    }
+}
+
+/// What a die that has chosen a block to erase has to do while hosts fill the open block: with each page its part, so that hosts wait for
+/// some of it with each program instead of for all of it at once.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PacedWork {
+    all: DieWork,
+    /// Pages of the open block that were free at first.
+    room: u32,
+}
+
+impl PacedWork {
+    /// Returns what is left when this number of pages is free. Each page is read before it moves, and pages move before the block that
+    /// held them is erased.
+    fn left(&self, free: u32) -> DieWork {
+        let part = |all: u32, part: u32, of: u32| u64::from(all) * u64::from(part) / u64::from(of.max(1));
+        let moved = part(self.all.moved, free, self.room) as u32;
+        let reads = part(self.all.reads, moved, self.all.moved) as u32;
+        DieWork { reads, moved, erases: if free > 0 { self.all.erases } else { 0 } }
+    }
+
+    /// Returns what goes before the next page when this number of pages is free.
+    fn next(&self, free: u32) -> DieWork {
+        let (before, after) = (self.left(free), self.left(free - 1));
+        DieWork {
+            reads: before.reads - after.reads,
+            moved: before.moved - after.moved,
+            erases: before.erases - after.erases,
+        }
+    }
+}
+
 /// Numbers of pages written so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PagesWritten {
@@ -47,6 +85,8 @@ struct DieBlocks {
     /// Blocks without data.
     empty: VecDeque<u32>,
     victims: Victims,
+    /// What goes before the next pages, since a block had to be emptied to open this one; none if there was an empty one.
+    paced: Option<PacedWork>,
 }
 
 /// The translation layer of a drive.
@@ -114,15 +154,30 @@ impl Ftl {
         // It must not move as a valid page while room is made for it.
         self.take(logical);
         let die = self.with_room(die);
-        let work = if self.dies[die as usize].used == self.geometry.block_pages() {
-            self.open_block(die)
-        } else {
-            DieWork::default()
-        };
+        if self.dies[die as usize].used == self.geometry.block_pages() {
+            self.open_block(die);
+        }
+        let work = self.next_work(die);
         self.append(logical, die);
         self.dies[die as usize].held += 1;
         self.written.host += 1;
         work
+    }
+
+    /// Counts and returns what a die has to do before the next page.
+    #[inline]
+    fn next_work(&mut self, die: u32) -> DieWork {
+        let at = &self.dies[die as usize];
+        let Some(paced) = at.paced else { return DieWork::default() };
+        let work = paced.next(self.geometry.block_pages() - at.used);
+        self.written.moved += u64::from(work.moved);
+        self.written.erased += u64::from(work.erases);
+        work
+    }
+
+    /// Returns true if every die has had to empty a block to open another.
+    pub fn collects(&self) -> bool {
+        self.dies.iter().all(|die| die.paced.is_some())
     }
 
     /// The die, or where it is nearly full of valid pages the one with the fewest: on each a block must be left to erase.
@@ -146,20 +201,20 @@ impl Ftl {
         self.mapping.put(logical, self.geometry.number(spot));
     }
 
-    /// Closes the full block of a die and opens an empty one. Where that was the last, a victim's valid pages go there first.
-    fn open_block(&mut self, die: u32) -> DieWork {
-        let (pages, mut work) = (self.geometry.block_pages(), DieWork::default());
+    /// Closes the full block of a die and opens an empty one. Where that was the last, a victim's valid pages are mapped there first.
+    fn open_block(&mut self, die: u32) {
+        let (pages, mut work, mut is_paced) = (self.geometry.block_pages(), DieWork::default(), false);
         while self.dies[die as usize].used == pages {
             let at = &mut self.dies[die as usize];
             at.turn();
             if at.empty.is_empty() {
                 let victim = at.victims.take(&at.valid).expect("a die has more blocks than data fills");
                 self.empty(die, victim, &mut work);
+                is_paced = true;
             }
         }
-        self.written.moved += u64::from(work.moved);
-        self.written.erased += u64::from(work.erases);
-        work
+        let at = &mut self.dies[die as usize];
+        at.paced = is_paced.then_some(PacedWork { all: work, room: pages - at.used });
     }
 
     /// Moves what is valid in a block to the open one, and erases it.
@@ -186,7 +241,7 @@ impl Ftl {
         self.written
     }
 
-    /// Forgets what was written so far: it belongs to the time before the run.
+    /// Forgets what was written so far.
     #[cfg(test)]
     pub fn begin(&mut self) {
         self.written = PagesWritten::default();
@@ -240,7 +295,7 @@ impl DieBlocks {
     ) -> Self {
         full.iter().for_each(|block| victims.add(*block, valid[*block as usize]));
         let held = valid.iter().sum();
-        Self { open, used, valid, held, empty, victims }
+        Self { open, used, valid, held, empty, victims, paced: None }
     }
 
     /// Returns the number of the first `filled` pages that lie in a block.

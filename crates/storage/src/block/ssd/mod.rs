@@ -38,7 +38,7 @@ pub use victims::Collection;
 
 use buffer::PageBuffer;
 use flash::{Flash, Row};
-use ftl::{Ftl, PagesWritten, Past};
+use ftl::{DieWork, Ftl, PagesWritten, Past};
 use geometry::PAGE;
 use mapping::PageLocation;
 
@@ -219,17 +219,15 @@ impl<'m> Ssd<'m> {
         if there { self.buffer.give_back() } else { self.buffer.push(logical) }
     }
 
-    /// Background work of a die: programs what is due, and erases a block first if it must.
+    /// Background work of a die: programs what is due, after its part of garbage collection.
     async fn drain(&'m self, die: u32) {
         loop {
             let (first, pages) = self.buffer.next().await;
-            let mut steps = Vec::new();
-            self.with_ftl(|ftl| {
-                for logical in &*pages {
-                    let work = ftl.write(*logical, die);
-                    self.flash.borrow().steps(work, &mut steps);
-                }
+            let work = self.with_ftl(|ftl| {
+                let works = pages.iter().map(|logical| ftl.write(*logical, die));
+                works.fold(DieWork::default(), DieWork::and)
             });
+            let steps = self.flash.borrow().steps(work);
             for time in steps {
                 self.hold(die, time, Cause::GarbageCollection).await;
             }
@@ -282,25 +280,22 @@ impl<'m> Component<'m> for Ssd<'m> {
         put("flash_reads_per_read", Meter::Share(self.flash_reads.get(), self.reads.get()));
     }
 
-    /// Where hosts write, once each die has erased a block, on average. Dies begin with blocks that are full to different degrees.
+    /// Where hosts write, once every die has run out of empty blocks.
     fn is_settled(&self) -> bool {
-        let written = self.written();
-        written.host == 0 || written.erased >= u64::from(self.plan.numbers.geometry().dies)
+        let collects = self.ftl.borrow().as_ref().is_none_or(|ftl| ftl.collects());
+        collects || self.written().host == 0
     }
 
     fn remarks(&self, _: Nanos) -> Vec<String> {
         let written = self.written();
         let (path, discarded) = (self.context.path, self.discarded.get());
         let help = if self.plan.overwritten > 0.0 { "run longer" } else { "set `overwritten: 4`" };
-        let fresh = (!self.is_settled()).then(|| match written.erased {
-            0 => format!(
-                "{path}: garbage collection has not begun, since all writes went to blocks that were erased before the run: its steady state \
-                 is slower; {help}"
-            ),
-            erased => format!(
-                "{path}: garbage collection has erased {erased} blocks, fewer than there are dies, so what it takes of steady state is \
-                 uncertain; run longer"
-            ),
+        let fresh = (!self.is_settled()).then(|| {
+            let begun = if written.erased == 0 { "not begun" } else { "begun on some dies only" };
+            format!(
+                "{path}: garbage collection has {begun}, since writes went to blocks that were erased before the run: its steady state is \
+                 slower; {help}"
+            )
         });
         let turns = (written.host + discarded) as f64 / self.plan.numbers.logical_pages() as f64;
         let early = (discarded > 0 && turns < 2.0).then(|| {

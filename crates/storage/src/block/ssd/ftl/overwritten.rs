@@ -9,6 +9,7 @@
 //! and the valid pages of a block lie at random places.
 
 use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use headrace_kernel::{Draws, RngStream};
 
@@ -16,10 +17,10 @@ use super::super::geometry::Geometry;
 use super::super::mapping::{Initial, Mapping};
 use super::super::scattered::Scattered;
 use super::super::victims::{Collection, Victims};
-use super::{DieBlocks, Ftl, PagesWritten};
+use super::{DieBlocks, DieWork, Ftl, PacedWork, PagesWritten};
 
 /// What happened to a drive before the run.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub struct Past {
     /// The shape of the flash.
     pub geometry: Geometry,
@@ -46,16 +47,38 @@ impl Past {
         if self.overwritten == 0.0 {
             return self.fresh();
         }
-        let mut dies = Vec::new();
-        for die in 0..self.geometry.dies {
-            let mut blocks = CountedBlocks::new(self, die);
-            if !blocks.overwrite(self.pages_to(die), is_interrupted) {
-                return self.fresh();
-            }
-            dies.push(blocks);
+        match self.kept().or_else(|| self.found(is_interrupted)) {
+            Some(dies) => self.drive(&dies),
+            None => self.fresh(),
         }
+    }
+
+    /// Returns the dies if they were found before.
+    fn kept(&self) -> Option<Arc<[DieState]>> {
+        let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.iter().find(|(past, _)| past == self).map(|(_, dies)| Arc::clone(dies))
+    }
+
+    /// Finds the dies and keeps them; returns `None` once the run `is_interrupted`.
+    fn found(&self, is_interrupted: &dyn Fn() -> bool) -> Option<Arc<[DieState]>> {
+        let of_die = |die| {
+            let mut blocks = CountedBlocks::new(self, die);
+            blocks.overwrite(self.pages_to(die), is_interrupted).then(|| blocks.state())
+        };
+        let mut dies = (0..self.geometry.dies).map(of_die).collect::<Option<Vec<_>>>()?;
         self.settle(&mut dies);
-        self.drive(dies)
+        let dies = Arc::from(dies);
+        let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.push_back((*self, Arc::clone(&dies)));
+        while kept.iter().map(|(past, _)| past.blocks()).sum::<u64>() > MOST_KEPT {
+            kept.pop_front();
+        }
+        Some(dies)
+    }
+
+    /// Number of blocks of all dies.
+    fn blocks(&self) -> u64 {
+        u64::from(self.geometry.dies) * u64::from(self.geometry.blocks)
     }
 
     /// The drive before anything was overwritten.
@@ -77,19 +100,19 @@ impl Past {
     }
 
     /// Makes blocks hold, together, as many pages as there are: what was drawn of each differs from that by about its root.
-    fn settle(&self, dies: &mut [CountedBlocks]) {
-        let mut held: u64 = dies.iter().map(CountedBlocks::held).sum();
+    fn settle(&self, dies: &mut [DieState]) {
+        let mut held: u64 = dies.iter().map(DieState::held).sum();
         let wanted = self.held();
         while held != wanted {
             let before = held;
             for die in &mut *dies {
-                held = die.approach(held, wanted);
+                held = die.approach(self.geometry.block_pages(), held, wanted);
             }
             assert!(held != before, "blocks have as many pages as data");
         }
     }
 
-    fn drive(&self, dies: Vec<CountedBlocks>) -> Ftl {
+    fn drive(&self, dies: &[DieState]) -> Ftl {
         let held: Vec<u32> = dies.iter().flat_map(|die| die.valid.iter().copied()).collect();
         let open = dies.iter().map(|die| die.open).collect();
         let data =
@@ -98,16 +121,66 @@ impl Past {
         Ftl {
             geometry: self.geometry,
             mapping: Mapping::new(self.logical, flash, Initial::Scattered(Box::new(data))),
-            dies: dies.into_iter().map(CountedBlocks::blocks).collect(),
+            dies: (0..).zip(dies).map(|(number, die)| die.blocks(self, number)).collect(),
             written: PagesWritten::default(),
         }
+    }
+}
+
+/// States that were found last. The points of a sweep, the runs of a search and the simulations that find headroom begin alike, and finding a
+/// state may take longer than a run.
+static KEPT: Mutex<VecDeque<(Past, Arc<[DieState]>)>> = Mutex::new(VecDeque::new());
+
+/// Maximum number of blocks of all states that are kept: some 40 MB.
+const MOST_KEPT: u64 = 1 << 22;
+
+/// The blocks of a die after its past.
+struct DieState {
+    open: u32,
+    used: u32,
+    /// Pages that moved to the open block, if a block had to be emptied to open it.
+    moved: Option<u32>,
+    valid: Vec<u32>,
+    empty: VecDeque<u32>,
+    /// Full blocks, in the order in which they are given to [`Victims`].
+    full: Vec<u32>,
+}
+
+impl DieState {
+    /// Returns the number of valid pages.
+    fn held(&self) -> u64 {
+        self.valid.iter().map(|valid| u64::from(*valid)).sum()
+    }
+
+    /// Gives or takes a page of each block of `size`, as far as that leads from what is `held` to what is `wanted`; returns what is held then.
+    fn approach(&mut self, size: u32, held: u64, wanted: u64) -> u64 {
+        let mut held = held;
+        for block in 0..self.valid.len() {
+            let written = if block as u32 == self.open { self.used } else { size };
+            let valid = &mut self.valid[block];
+            let holds = *valid > 0 || !self.empty.contains(&(block as u32));
+            if held < wanted && holds && *valid < written {
+                (*valid, held) = (*valid + 1, held + 1);
+            } else if held > wanted && *valid > 0 {
+                (*valid, held) = (*valid - 1, held - 1);
+            }
+        }
+        held
+    }
+
+    fn blocks(&self, past: &Past, die: u32) -> DieBlocks {
+        let Past { geometry, collection, choices, .. } = past;
+        let draws = choices.of(u64::from(die));
+        let victims = Victims::new(*collection, geometry.blocks, geometry.block_pages(), draws);
+        let (valid, empty) = (self.valid.clone(), self.empty.clone());
+        let paced = self.moved.map(|moved| emptied(geometry, moved));
+        DieBlocks { paced, ..DieBlocks::of(self.open, self.used, valid, empty, &self.full, victims) }
     }
 }
 
 /// Blocks of a die of which the valid pages are counted.
 struct CountedBlocks<'p> {
     past: &'p Past,
-    die: u32,
     /// The share of the capacity that hosts have written so far.
     now: f64,
     /// Of each block its valid pages, and when they were counted.
@@ -115,6 +188,8 @@ struct CountedBlocks<'p> {
     counted: Vec<f64>,
     open: u32,
     used: u32,
+    /// Pages that moved to the open block, if a block had to be emptied to open it.
+    moved: Option<u32>,
     empty: VecDeque<u32>,
     full: FullBlocks,
     draws: Draws,
@@ -141,12 +216,12 @@ struct ExpectedBlock {
     block: u32,
     /// Valid pages when they were counted.
     valid: f64,
-    /// Valid pages expected at `since`; none counts as one, since it has no logarithm.
+    /// Valid pages expected at `since`.
     weight: f64,
 }
 
 impl ExpectedBlock {
-    /// Returns true if the block may have fewer than `least` valid pages, of which it is expected to have so many.
+    /// Returns true if the block may have fewer than `least` valid pages where `expected` are.
     fn may_be_below(&self, least: f64, expected: f64) -> bool {
         let variance = (expected * (1.0 - expected / self.valid.max(1.0))).max(0.0);
         let above = expected - least;
@@ -159,19 +234,20 @@ impl LikelyLeast {
         Self { blocks: VecDeque::new(), since: 0.0 }
     }
 
-    /// What a page counts that was valid at a time.
+    /// Returns the weight of a page that was valid at a time: the pages expected of it at `since`.
     fn weight(&self, counted: f64) -> f64 {
         libm::exp(counted - self.since)
     }
 
     /// A block had this number of valid pages when a page had this weight.
     fn add(&mut self, block: u32, valid: u32, weight: f64) {
-        let weight = f64::from(valid.max(1)) * weight;
+        let weight = f64::from(valid) * weight;
         let at = self.blocks.partition_point(|other| (other.weight, other.block) < (weight, block));
         self.blocks.insert(at, ExpectedBlock { block, valid: f64::from(valid), weight });
     }
 
-    /// Has weights be what is expected now. Weights that are in use for long would overflow.
+    /// Returns the pages that are expected now of each at `since`. Weights that were in use for long would overflow, so they become what is
+    /// expected now when half of the pages have gone.
     fn decay(&mut self, now: f64) -> f64 {
         let decay = libm::exp(self.since - now);
         if decay > 0.5 {
@@ -205,7 +281,7 @@ impl LikelyLeast {
         found
     }
 
-    /// Blocks at these places were counted, of which one is taken out.
+    /// Moves blocks to where their counts belong, given the place and count of each, and takes one of them out.
     fn put_in_order(&mut self, counted: Vec<(usize, u32)>, taken: u32, now: f64) {
         let mut removed = Vec::new();
         for (at, valid) in counted.into_iter().rev() {
@@ -233,7 +309,7 @@ impl<'p> CountedBlocks<'p> {
             Collection::Choices(many) => FullBlocks::Choices(Vec::new(), many),
         };
         let (counted, draws) = (vec![0.0; valid.len()], past.writes.of(u64::from(die)));
-        let mut new = Self { past, die, now: 0.0, valid, counted, open, used, empty, full, draws };
+        let mut new = Self { past, now: 0.0, valid, counted, open, used, moved: None, empty, full, draws };
         let others = (0..past.geometry.blocks).filter(|block| *block != open);
         let full: Vec<u32> = others.filter(|block| new.valid[*block as usize] > 0).collect();
         full.into_iter().for_each(|block| new.close(block));
@@ -283,12 +359,13 @@ impl<'p> CountedBlocks<'p> {
     fn turn(&mut self) {
         self.close(self.open);
         self.open = self.empty.pop_front().expect("a block is erased before the last empty one is full");
-        self.used = 0;
+        (self.used, self.moved) = (0, None);
         self.counted[self.open as usize] = self.now;
         if self.empty.is_empty() {
             let victim = self.take_victim();
             self.count(victim);
             self.used = std::mem::take(&mut self.valid[victim as usize]);
+            self.moved = Some(self.used);
             self.valid[self.open as usize] = self.used;
             self.empty.push_back(victim);
         }
@@ -342,37 +419,24 @@ impl<'p> CountedBlocks<'p> {
         *valid
     }
 
-    fn held(&self) -> u64 {
-        self.valid.iter().map(|valid| u64::from(*valid)).sum()
-    }
-
-    /// Gives or takes a page of each block, as far as that leads from what is `held` to what is `wanted`; returns what is held then.
-    fn approach(&mut self, held: u64, wanted: u64) -> u64 {
-        let (mut held, size) = (held, self.past.geometry.block_pages());
-        for block in 0..self.valid.len() {
-            let written = if block as u32 == self.open { self.used } else { size };
-            let valid = &mut self.valid[block];
-            let holds = *valid > 0 || !self.empty.contains(&(block as u32));
-            if held < wanted && holds && *valid < written {
-                (*valid, held) = (*valid + 1, held + 1);
-            } else if held > wanted && *valid > 0 {
-                (*valid, held) = (*valid - 1, held - 1);
-            }
-        }
-        held
-    }
-
-    fn blocks(self) -> DieBlocks {
-        let Past { geometry, collection, choices, .. } = *self.past;
-        let draws = choices.of(u64::from(self.die));
-        let victims = Victims::new(collection, geometry.blocks, geometry.block_pages(), draws);
-        let full: Vec<u32> = match self.full {
+    /// Returns the state that was reached.
+    fn state(self) -> DieState {
+        let full = match self.full {
             FullBlocks::Greedy(full) => full.blocks.into_iter().map(|block| block.block).collect(),
             FullBlocks::Fifo(full) => full.into(),
             FullBlocks::Choices(full, _) => full,
         };
-        DieBlocks::of(self.open, self.used, self.valid, self.empty, &full, victims)
+        let Self { open, used, moved, valid, empty, .. } = self;
+        DieState { open, used, moved, valid, empty, full }
     }
+}
+
+/// The work of emptying a block of which these pages, at random places, are valid: flash pages are read that hold one or more.
+fn emptied(geometry: &Geometry, moved: u32) -> PacedWork {
+    let pages = geometry.block_pages();
+    let (flash_pages, valid) = (f64::from(pages / geometry.read), f64::from(moved) / f64::from(pages));
+    let holds = 1.0 - libm::pow(1.0 - valid, f64::from(geometry.read));
+    PacedWork { all: DieWork { reads: (flash_pages * holds) as u32, moved, erases: 1 }, room: pages - moved }
 }
 
 /// How many of `n` trials succeed, each with probability `p`: by inversion where few do or few do not (Kachitvichyanukul and Schmeiser
