@@ -55,6 +55,18 @@ def test_pictures_follow_the_colours_of_the_page(page: Path) -> None:
     assert "prefers-color-scheme: dark" in text
 
 
+def test_both_drawings_of_the_system_are_hatched(tmp_path: Path) -> None:
+    found = load(ROOT / "examples" / "solid-state-drive.yaml").with_({"run.requests": 2000}).run()
+    found.report(tmp_path / "report.html")
+    drawings = re.findall(r"<svg.*?</svg>", without_scripts(tmp_path / "report.html"), re.DOTALL)
+    of_each = [
+        (re.findall(r'pattern id="([^"]+)"', one), re.findall(r"url\(#(hatched[^)]*)\)", one)) for one in drawings
+    ]
+    across, down = [(defined, used) for defined, used in of_each if used]
+    assert all(set(used) == set(defined) for defined, used in (across, down))
+    assert across[0] != down[0], "one that is hidden hides its pattern"
+
+
 def test_copies_are_one_row_one_box_and_one_curve(tmp_path: Path) -> None:
     def shown(copies: int) -> tuple[Results, str]:
         changes = {"system.node.copies": copies, "run.requests": 2000}

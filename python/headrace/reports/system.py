@@ -55,9 +55,10 @@ def draw(found: Json, *, down: bool = False, choose: bool = False) -> str:
     lines = [_line(places[a], places[b], flow, most, early=ways[b] > 1, down=down) for (a, b), flow in flows.items()]
     # Numbers lie above all lines, so that none crosses one.
     drawn = [line for line, _ in lines] + [number for _, number in lines]
-    drawn += [
-        _button(key, box, _box(places[key], box)) if choose else _box(places[key], box) for key, box in boxes.items()
-    ]
+    # A page has one of the two drawings hidden, and what it defines is hidden with it: each has a pattern of its own.
+    pattern = "hatched-down" if down else "hatched"
+    of_boxes = {key: _box(places[key], box, pattern) for key, box in boxes.items()}
+    drawn += [_button(key, boxes[key], box) if choose else box for key, box in of_boxes.items()]
     width = max(x for x, _ in places.values()) + BOX_WIDTH + MARGIN
     height = max(y for _, y in places.values()) + BOX_HEIGHT + MARGIN
     words = "the system, from streams to spindles"
@@ -65,11 +66,11 @@ def draw(found: Json, *, down: bool = False, choose: bool = False) -> str:
     least = f'style="min-width: {LEAST_SCALE * width:.0f}px"'
     size = f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" {least}'
     role = "group" if choose else "img"
-    return f'<svg {size} role="{role}" aria-label="{words}">{HATCHED}{"".join(drawn)}</svg>'
+    return f'<svg {size} role="{role}" aria-label="{words}">{HATCHED % pattern}{"".join(drawn)}</svg>'
 
 
 HATCHED = (
-    '<defs><pattern id="hatched" width="6" height="6" patternTransform="rotate(45)" patternUnits="userSpaceOnUse">'
+    '<defs><pattern id="%s" width="6" height="6" patternTransform="rotate(45)" patternUnits="userSpaceOnUse">'
     '<rect width="6" height="6" fill="var(--panel)"/>'
     '<path d="M0 0V6" stroke="var(--dim)" stroke-width="3" stroke-opacity="0.7"/>'
     "</pattern></defs>"
@@ -209,7 +210,7 @@ def _button(key: str, box: Box, drawn: str) -> str:
     return f'<g data-part="{html.escape(key)}" role="button" tabindex="0" aria-label="{said}">{drawn}</g>'
 
 
-def _box(place: Position, box: Box) -> str:
+def _box(place: Position, box: Box, pattern: str) -> str:
     x, y = place
     middle = x + BOX_WIDTH / 2
     drawn = [_rectangle(x, y, BOX_WIDTH, "var(--page)", box.whole)]
@@ -222,7 +223,7 @@ def _box(place: Position, box: Box) -> str:
         drawn.append(_rectangle(x, y, BOX_WIDTH * min(box.used, 1), f"var(--used{warmth})", box.whole))
         if box.background >= 0.005:
             from_hosts, behind = BOX_WIDTH * (box.used - box.background), BOX_WIDTH * box.background
-            drawn.append(_rectangle(x + from_hosts, y, behind, "url(#hatched)", "in the background"))
+            drawn.append(_rectangle(x + from_hosts, y, behind, f"url(#{pattern})", "in the background"))
         drawn.append(_text(middle, name_at + 17, f"{box.used:.0%} busy", 11.5))
         if box.background >= 0.005:
             drawn.append(_text(middle, name_at + 32, f"{box.background:.0%} background", 11))
