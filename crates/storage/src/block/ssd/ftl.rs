@@ -24,16 +24,16 @@ pub struct DieWork {
 }
 
 impl DieWork {
-    /// Returns this work and other.
+    /// Returns the sum of this work and other work.
     pub const fn and(self, other: Self) -> Self {
         let Self { reads, moved, erases } = other;
         Self { reads: self.reads + reads, moved: self.moved + moved, erases: self.erases + erases }
     }
 }
 
-/// What a die that has chosen a block to erase has to do while hosts fill the open block: with each page its part, so that hosts wait for
-/// some of it with each program instead of for all of it at once.
-#[derive(Clone, Copy, Debug, Default)]
+/// Work of a die that has chosen a block to erase, spread evenly over the pages that hosts write to the open block: each program waits for
+/// its part, none for all of it.
+#[derive(Clone, Copy, Debug)]
 pub struct PacedWork {
     all: DieWork,
     /// Pages of the open block that were free at first.
@@ -50,7 +50,7 @@ impl PacedWork {
         DieWork { reads, moved, erases: if free > 0 { self.all.erases } else { 0 } }
     }
 
-    /// Returns what goes before the next page when this number of pages is free.
+    /// Returns what precedes the next page when this number of pages is free.
     fn next(&self, free: u32) -> DieWork {
         let (before, after) = (self.left(free), self.left(free - 1));
         DieWork {
@@ -85,7 +85,7 @@ struct DieBlocks {
     /// Blocks without data.
     empty: VecDeque<u32>,
     victims: Victims,
-    /// What goes before the next pages, since a block had to be emptied to open this one; none if there was an empty one.
+    /// Work that precedes the next pages, if a block had to be emptied to open this one; `None` if there was an empty one.
     paced: Option<PacedWork>,
 }
 
