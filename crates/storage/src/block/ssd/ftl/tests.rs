@@ -141,7 +141,8 @@ fn dies_and_rows_change_nothing() {
 #[test]
 fn work_is_spread_over_the_pages_of_hosts() {
     let paced = PacedWork { all: DieWork { reads: 2, moved: 3, erases: 1 }, room: 5 };
-    let next: Vec<_> = (1..=5).rev().map(|free| paced.next(free)).map(|w| (w.reads, w.moved, w.erases)).collect();
+    let next: Vec<_> =
+        (1..=5).rev().map(|free| paced.next(free)).map(|w| (w.reads, w.moved, w.erases)).collect();
     assert_eq!(next, [(1, 1, 0), (1, 1, 0), (0, 0, 0), (0, 1, 0), (0, 0, 1)]);
 }
 
@@ -153,7 +154,8 @@ fn a_drive_that_was_overwritten_amplifies_from_the_first_page() {
     let in_play = f64::from(geometry.dies * (geometry.blocks - 1) * geometry.block_pages());
     let logical = (in_play / (1.0 + over)) as u32;
     let (collection, writes) = (Collection::Greedy, RngStream::named(2, "ssd", "test"));
-    let past = Past { geometry, logical, filled: logical, overwritten: 4.0, collection, choices: stream(), writes };
+    let past =
+        Past { geometry, logical, filled: logical, overwritten: 4.0, collection, choices: stream(), writes };
     let (mut ftl, mut draws) = (past.state(&|| false), stream().of(3));
     let stretch = geometry.dies * geometry.block_pages() / 10;
     for _ in 0..5 {
