@@ -140,11 +140,14 @@ pub fn shown(name: &str, beside: &Path) -> Option<Result<Device, Problems>> {
 ///
 /// # Errors
 /// Errors in its file, also that it has other parameters than those of `D`.
-fn device<D: DeserializeOwned + JsonSchema>(name: &str, beside: &Path) -> Option<Result<D, Problems>> {
+fn device<D: DeserializeOwned + JsonSchema + 'static>(
+    name: &str,
+    beside: &Path,
+) -> Option<Result<D, Problems>> {
     Some(written(name, beside)?.and_then(|mut tree| {
         variation::device(&mut tree.root, &document::Path::default(), beside)
             .map_err(|problem| vec![problem])
-            .and_then(|()| document::read_as(&tree, &document::schema_of::<D>()))
+            .and_then(|()| document::read_as(&tree, document::schema_of::<D>()))
             .map_err(|problems| Problems::of(&tree, problems))
     }))
 }

@@ -155,7 +155,7 @@ fn put_streams_in(tree: &mut Tree, jobs: JobFiles) -> Result<Option<UsedJobFile>
 /// Reads what a scenario says of its job file.
 fn job_file(tree: &Tree, node: &ValueNode) -> Result<JobFileSpec, Vec<Problem>> {
     let alone = Tree { root: node.clone(), ..tree.clone() };
-    document::read_at(&alone, &document::schema_of::<JobFileSpec>(), &Path::of(&["workload", FIO]))
+    document::read_at(&alone, document::schema_of::<JobFileSpec>(), &Path::of(&["workload", FIO]))
 }
 
 fn asked(spec: JobFileSpec, scenario: &ScenarioSpec, folder: &FilePath) -> Result<AskedJobs, Vec<Problem>> {
@@ -193,7 +193,7 @@ fn located(value: &Json, job_file: &ValueNode) -> ValueNode {
 
 /// Adds the job file to the schema of a scenario, as what `workload.fio` may be.
 pub fn add_to(schema: &mut Json) {
-    let mut job_file = document::schema_of::<JobFileSpec>();
+    let mut job_file = document::schema_of::<JobFileSpec>().clone();
     if let Some(fields) = job_file.as_object_mut() {
         fields.retain(|keyword, _| keyword != "$schema" && keyword != "title");
     }

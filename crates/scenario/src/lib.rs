@@ -60,7 +60,7 @@ pub struct Found {
 
 /// The JSON Schema of a scenario, for editors.
 pub fn scenario_schema() -> serde_json::Value {
-    let mut schema = document::schema_of::<spec::ScenarioSpec>();
+    let mut schema = document::schema_of::<spec::ScenarioSpec>().clone();
     job_files::add_to(&mut schema);
     schema
 }

@@ -51,7 +51,7 @@ impl ScenarioSpec {
     pub(crate) fn read(tree: &mut Tree) -> Result<Self, Vec<Problem>> {
         let beside = tree.folder().to_owned();
         variation::complete(&mut tree.root, &Path::default(), &beside)?;
-        let mut spec: Self = document::read_as(tree, &document::schema_of::<Self>())?;
+        let mut spec: Self = document::read_as(tree, document::schema_of::<Self>())?;
         spec.run.complete();
         Ok(spec)
     }

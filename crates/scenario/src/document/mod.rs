@@ -14,12 +14,21 @@ pub use path::{Path, PathStep};
 pub use problem::{Problem, Problems};
 pub use tree::{Key, TextSpan, Tree, Value, ValueNode};
 
+use std::any::TypeId;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
-/// The JSON Schema of a document that is a `T`.
-pub fn schema_of<T: JsonSchema>() -> serde_json::Value {
-    schemars::schema_for!(T).to_value()
+/// Schemas that were made so far: making that of a scenario takes longer than reading one.
+static SCHEMAS: Mutex<BTreeMap<TypeId, &'static serde_json::Value>> = Mutex::new(BTreeMap::new());
+
+/// Returns the JSON Schema of a document that is a `T`.
+pub fn schema_of<T: JsonSchema + 'static>() -> &'static serde_json::Value {
+    let mut schemas = SCHEMAS.lock().unwrap_or_else(PoisonError::into_inner);
+    let new = || -> &'static serde_json::Value { Box::leak(Box::new(schemars::schema_for!(T).to_value())) };
+    schemas.entry(TypeId::of::<T>()).or_insert_with(new)
 }
 
 /// The JSON Schema of what is printed of a `T`: all of its fields are there.
@@ -49,7 +58,7 @@ pub fn read_at<T: DeserializeOwned>(
 }
 
 /// Reads `text`, which came from `name`, as a `T`.
-pub fn read_text<T: DeserializeOwned + JsonSchema>(text: &str, name: &str) -> Result<T, Problems> {
+pub fn read_text<T: DeserializeOwned + JsonSchema + 'static>(text: &str, name: &str) -> Result<T, Problems> {
     let tree = Tree::parse(text, name).map_err(|problem| Problems::unparsed(problem, text, name))?;
-    read_as(&tree, &schema_of::<T>()).map_err(|problems| Problems::of(&tree, problems))
+    read_as(&tree, schema_of::<T>()).map_err(|problems| Problems::of(&tree, problems))
 }
