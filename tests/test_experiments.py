@@ -778,6 +778,21 @@ def test_decisions_on_runs_that_only_fill_a_cache_say_so(tmp_path: Path) -> None
     assert "In 2 of them a component was not yet in steady state: longer runs may show other effects." in effects.answer
 
 
+def test_a_drive_that_collects_no_garbage_yet_is_not_in_steady_state(tmp_path: Path) -> None:
+    text = """
+system: {drive: {type: ssd, device: micron-7450-pro-1920gb, overwritten: 0}}
+workload: {users: {to: drive, arrivals: {poisson: 50000 /s}, size: 4 KiB, op: write}}
+run: {requests: 10000}
+"""
+    fresh = load(written(tmp_path / "fresh.yaml", text))
+    swept = sweep(fresh, {"system.drive.overwritten": [0, 1], RATE: ["100 /s", "50000 /s"]}, replications=2)
+    found = {tuple(point.values.values()): swept.unsettled(point) for point in swept.experiment.points}
+    # A drive that is hardly busy has time for it.
+    assert found == {(0, "100 /s"): None, (0, "50000 /s"): "drive", (1, "100 /s"): None, (1, "50000 /s"): None}
+    compared = compare(fresh, fresh.with_({"system.drive.overwritten": 1}), replications=2)
+    assert "in A a component was not yet in steady state: longer runs may be slower" in compared.answer
+
+
 def test_extremes_of_many_equal_points_show_no_difference(clerk: Path) -> None:
     found = sweep(load(clerk).with_({"run.requests": 500}), {"run.seed": list(range(1, 31))}, replications=5)
     assert "that difference is not significant" in found.answer

@@ -144,7 +144,8 @@ pub struct Bottleneck {
     pub saturated: bool,
     /// Headroom: the multiple of this load at which it saturates. If it was never idle, the share of the load that was completed.
     /// Null if a closed stream reaches it, because its load depends on response times, if requests arrive faster than they
-    /// complete although no component is always busy, if a longer run would find it busier (`unsettled`, or a cache fills), or if the run ended with requests that wait forever.
+    /// complete although no component is always busy, if a longer run would find it busier (`unsettled`, or a cache fills), or if
+    /// the run ended with requests that wait forever.
     #[schemars(extend("x-unit" = "ratio"))]
     pub saturates_at: Option<f64>,
     /// True if headroom is at least `saturates_at`, and not known better: for a component whose utilisation is below a tenth and not

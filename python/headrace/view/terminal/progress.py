@@ -43,9 +43,7 @@ def of_run(*, quiet: bool) -> Iterator[Callable[[int, int, list[tuple[str, int]]
         task = bar.add_task("starting", total=None, so_far="", queues="")
 
         def watch(so_far: int, wanted: int, queues: list[tuple[str, int]]) -> None:
-            # After the last request, other loads are simulated for headroom, and theory is computed.
-            simulates = "simulating" if so_far < wanted else "computing the results"
-            what = simulates if wanted else "reading the trace"
+            what = "simulating" if wanted else "reading the trace"
             waiting = ", ".join(f"{count:,} wait for {path}" for path, count in queues)
             done = f"{so_far:,} of {wanted:,} requests" if wanted else f"{so_far:,} requests"
             bar.update(task, description=what, completed=so_far, total=wanted or None, so_far=done, queues=waiting)

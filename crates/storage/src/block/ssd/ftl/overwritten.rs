@@ -70,7 +70,7 @@ impl Past {
         let dies = Arc::from(dies);
         let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
         kept.push_back((*self, Arc::clone(&dies)));
-        while kept.iter().map(|(past, _)| past.blocks()).sum::<u64>() > MOST_KEPT {
+        while kept.iter().map(|(past, _)| past.blocks().max(LEAST_KEPT)).sum::<u64>() > MOST_KEPT {
             kept.pop_front();
         }
         Some(dies)
@@ -131,8 +131,9 @@ impl Past {
 /// state may take longer than a run.
 static KEPT: Mutex<VecDeque<(Past, Arc<[DieState]>)>> = Mutex::new(VecDeque::new());
 
-/// Maximum number of blocks of all states that are kept: some 40 MB.
+/// Maximum number of blocks of all states that are kept: some 40 MB. A state counts as this many at least, so that few are searched.
 const MOST_KEPT: u64 = 1 << 22;
+const LEAST_KEPT: u64 = 1 << 12;
 
 /// The blocks of a die after its past.
 struct DieState {
