@@ -71,7 +71,7 @@ pub struct ComponentResults {
     /// True if a longer run would find it busier, because work that requests cause is still to come, such as garbage collection.
     pub unsettled: bool,
     /// State at the end of the first replication: `failed`, `degraded`, `unavailable` (more disks are out of use than the level
-    /// tolerates), `rebuilding`, `lost data`; null if it works normally.
+    /// tolerates), `rebuilding`, `copying`, `lost data`; null if it works normally.
     pub state: Option<&'static str>,
     /// Further metrics of this type of component: a count, a ratio or a mean level; null if there was nothing to count. Of a
     /// drive with a cache: `read_hit_ratio`, `cached_writes`, `destages`; of a channel (`fc_loop`, `scsi_bus`, `sas`):

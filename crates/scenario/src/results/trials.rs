@@ -80,8 +80,8 @@ impl HeadroomTrials {
 }
 
 /// Replaces a headroom that is estimated from utilisation by what short simulations of the plan's load find, which together take about as
-/// many events as the run took. Leaves the estimate where the load cannot be scaled, or simulations cannot tell: a cache still fills, or a
-/// limit ended them.
+/// many events as the run took. Leaves the estimate where the load cannot be scaled, or simulations cannot tell: a cache still fills, a rebuild
+/// goes on that ended in the run, or a limit ended them.
 pub fn refine(plan: &Plan, bottleneck: &mut Bottleneck, outcomes: &[Outcome], deadline: &Deadline) {
     let Some(estimate) = bottleneck.saturates_at.filter(|_| is_refined(plan, bottleneck)) else { return };
     let longer = if bottleneck.uneven.is_some() { LONGER } else { 1 };
@@ -115,7 +115,12 @@ struct Trials<'p> {
     lost: f64,
     /// Number of requests in flight at the run's end.
     in_flight: u64,
+    /// States of components at the run's end.
+    states: States,
 }
+
+/// The state of each component at the end.
+type States = Vec<Option<&'static str>>;
 
 impl<'p> Trials<'p> {
     fn new(of: &'p Plan, streams: &[String], requests: u64, outcomes: &[Outcome]) -> Self {
@@ -127,7 +132,8 @@ impl<'p> Trials<'p> {
         (run.time, run.replications, run.split, run.warm_up) = (None, 1, false, WarmUp::Auto);
         let events = EVENTS + outcomes.iter().map(|outcome| outcome.events).sum::<u64>();
         let in_flight = outcomes.iter().map(in_flight).max().unwrap_or(0);
-        let mut trials = Self { of, plan, scaled, requests: 0, events, lost: lost(outcomes), in_flight };
+        let (lost, states) = (lost(outcomes), states(outcomes));
+        let mut trials = Self { of, plan, scaled, requests: 0, events, lost, in_flight, states };
         trials.take(requests);
         trials
     }
@@ -190,8 +196,19 @@ impl<'p> Trials<'p> {
         replications.complete(&self.plan, engine, &Options::default(), &deadline.beside(&progress));
         let outcomes = replications.outcomes(&self.plan);
         self.events = self.events.saturating_sub(outcomes.iter().map(|outcome| outcome.events).sum());
-        keeps_up(&self.plan, &outcomes, self.lost + MOST_LOST)
+        // A rebuild or a copy that ended in the run and not here makes another system of this one.
+        if states(&outcomes) == self.states {
+            keeps_up(&self.plan, &outcomes, self.lost + MOST_LOST)
+        } else {
+            None
+        }
     }
+}
+
+/// Returns the state of each component at the end of the first replication.
+fn states(outcomes: &[Outcome]) -> States {
+    let components = outcomes.first().into_iter().flat_map(|outcome| &outcome.components);
+    components.map(|component| component.state).collect()
 }
 
 /// Returns the number of requests in flight at the end.

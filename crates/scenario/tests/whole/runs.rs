@@ -647,6 +647,28 @@ run: {{requests: 5000}}
     assert!(filling.trials.is_none() && filling.estimate && filling.saturates_at.is_some(), "{filling:?}");
 }
 
+/// A copy that gives way to hosts ends within the run, but not within simulations under more load, in which hosts read from its fast source as
+/// well: they cannot tell. By utilisation, headroom is what the slow destination gives, 50/s; within 30 %, a tolerance written before the model
+/// was run.
+#[test]
+fn headroom_of_a_run_that_ends_a_copy_is_that_of_its_destination() {
+    let text = "
+system:
+  fast: {type: station, servers: 64, service: 18 ms, capacity: 256 MiB}
+  slow: {type: station, service: 20 ms, capacity: 256 MiB}
+  c: {type: copy, from: fast, to: slow, priority: foreground_first, chunk: 128 KiB}
+workload:
+  w: {to: c, arrivals: {bursty: {calm: 9 /s, burst: 20 /s, calm_for: 900 ms, burst_for: 100 ms}}, size: 4 KiB}
+run: {requests: 20000}
+";
+    let options = Options { headroom: true, ..Options::default() };
+    let found = simulate(text, "test.yaml", &[], &options, &Progress::default()).unwrap().results;
+    let copy = found.components.iter().find(|component| component.path == "c").unwrap();
+    assert_eq!(copy.state, None, "{:?}", found.notes);
+    let headroom = found.bottleneck.unwrap().saturates_at.unwrap() * found.streams[0].requests_per_s;
+    assert!((headroom / 50.0 - 1.0).abs() < 0.3, "{headroom}/s");
+}
+
 /// A core that shares its caches with others takes longer for each request the more there are.
 #[test]
 fn headroom_of_cores_that_contend_is_less_than_their_idle_time() {

@@ -388,6 +388,10 @@ impl<'m> Component<'m> for Copy<'m> {
         self.go_on();
     }
 
+    fn state(&self) -> Option<&'static str> {
+        (!self.is_done()).then_some("copying")
+    }
+
     fn meters(&self, now: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
         put("copy_progress", Meter::Share(self.copied.borrow().count(), self.plan.chunks()));
         put("copied_bytes", Meter::Count(self.bytes.get()));

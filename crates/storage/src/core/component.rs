@@ -244,7 +244,7 @@ pub trait Component<'m> {
         Vec::new()
     }
 
-    /// In which state it is, where that is not the usual one: `degraded`, `unavailable`, `rebuilding`, `lost data`.
+    /// In which state it is, where that is not the usual one: `degraded`, `unavailable`, `rebuilding`, `copying`, `lost data`.
     fn state(&self) -> Option<&'static str> {
         None
     }
