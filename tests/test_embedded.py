@@ -1,6 +1,7 @@
 """Storage inside other programs: Python's own loop, SimPy, and C."""
 
 import ctypes
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -25,6 +26,15 @@ run: {requests: 800, warm_up: none}
 KEPT = 700
 # Those that are answered before the first which is left out comes.
 KNOWN = 680
+# A put of 50 MB takes 0.5 s and 10 s, a get 0.25 s and 10 s. From tape, a file of 20 MB takes 60 s to load, 20 s to
+# read, 0.25 s and 4 s.
+ARCHIVE = """
+system:
+  disks: {type: disk_pool, chains: 1, volumes: 1, volume: 100 MB, rate: 5 MB/s}
+  tapes: {type: tape_library, groups: [{drives: 1, rate: 1 MB/s}], cartridge: 1 GB, load: 60 s}
+  door: {type: front, put_latency: 0.5 s, get_latency: 0.25 s}
+  archive: {type: archive, pool: disks, library: tapes, front: door}
+"""
 STATION = "system: {clerk: {type: station, service: 5 ms, capacity: 1 TB}}"
 
 
@@ -64,6 +74,73 @@ def test_components_measure_what_they_measure_in_a_run(tmp_path: Path) -> None:
     assert storage.meters("volume")["accesses_per_request"]
     with pytest.raises(ValueError, match="no component `tank`; there are volume, volume/drive"):
         storage.meters("tank")
+
+
+def test_results_so_far_are_those_of_a_run(ran: polars.DataFrame) -> None:
+    storage = Storage(Scenario(SYSTEM))
+    for row in ran.iter_rows(named=True):
+        storage.submit("volume", row["op"], address=row["address"], size=row["bytes"], at_ns=row["issued_ns"])
+    storage.advance(10**12)
+    found = storage.results()
+    expected = Scenario(SYSTEM + LOAD).run().data
+    assert found["simulated_s"] == pytest.approx(1000)
+    assert not found["streams"]
+    assert [component["path"] for component in found["components"]] == [
+        component["path"] for component in expected["components"]
+    ]
+    assert found["components"][0]["bytes_per_s"] * found["simulated_s"] == pytest.approx(ran["bytes"].sum())
+    assert (found["components"][1]["utilisation"] or 0) > 0
+    assert found["components"][0]["meters"]["accesses_per_request"] == pytest.approx(2.2, rel=0.1)
+
+
+def test_an_archive_puts_gets_and_recalls_files() -> None:
+    storage = Storage(Scenario(ARCHIVE))
+    storage.add_file("archive", 7, 20_000_000, on_tape=True)
+
+    def took(*asked: object, **how: int) -> tuple[float, bool]:
+        began = storage.now_ns
+        storage.submit_file("archive", *asked, **how)  # type: ignore[arg-type]
+        done = storage.next_completion()
+        assert done
+        return (done.at_ns - began) / 1e9, done.failed
+
+    assert took("put", "run-1.dat", size=50_000_000) == (10.5, False)
+    assert took("get", "run-1.dat", user=3) == (10.25, False)
+    assert took("get", "run-1.dat", size=5_000_000) == (1.25, False)
+    assert took("get", 7) == (84.25, False)
+    assert took("get", 8) == (0, True)
+    assert storage.meters("archive")["pool_hit_ratio"] == pytest.approx(2 / 3)
+    with pytest.raises(ValueError, match=r"`put` needs the `size` of `run-1\.dat`"):
+        storage.submit_file("archive", "put", "run-1.dat")
+    with pytest.raises(ValueError, match="`archive` takes operations on files"):
+        storage.submit("archive", "read", address=0, size=512)
+    with pytest.raises(ValueError, match="files exist before the first request"):
+        storage.add_file("archive", 9, 1)
+    with pytest.raises(ValueError, match="there is no such operation on files"):
+        took("read", 1)
+    with pytest.raises(ValueError, match="a file of 100000001 B does not fit into the 100000000 B of `archive`"):
+        took("put", 1, size=100_000_001)
+
+
+def test_an_archive_serves_a_simpy_model() -> None:
+    env, storage = simpy.Environment(), Storage(Scenario(ARCHIVE))
+    found: list[float] = []
+    storage.add_file("archive", 7, 20_000_000, place=(3, 0))
+    archive = Disks(env, storage).archive("archive")
+
+    def client():  # type: ignore[no-untyped-def]
+        yield archive.stage(7)
+        found.append(env.now)
+        yield archive.get(7)
+        found.append(env.now)
+        yield archive.put(8, 50_000_000)
+        yield archive.delete(8)
+        yield archive.cancel(7)
+        found.append((yield archive.get(8)).failed)
+
+    env.process(client())  # type: ignore[no-untyped-call]
+    env.run()
+    assert found == [pytest.approx(80), pytest.approx(84.25), True]
 
 
 def test_requests_one_by_one_get_the_answers_of_a_run(ran: polars.DataFrame) -> None:
@@ -308,6 +385,50 @@ class Request(ctypes.Structure):
         ("address", ctypes.c_uint64),
         ("bytes", ctypes.c_uint64),
     )
+
+
+class FileRequest(ctypes.Structure):
+    """`headrace_file_request`."""
+
+    _fields_ = (
+        ("at_ns", ctypes.c_uint64),
+        ("target", ctypes.c_size_t),
+        ("act", ctypes.c_uint32),
+        ("file", ctypes.c_uint64),
+        ("bytes", ctypes.c_uint64),
+        ("user", ctypes.c_uint64),
+        ("host", ctypes.c_uint64),
+    )
+
+
+def test_an_archive_answers_c(library: Path) -> None:
+    c = ctypes.CDLL(str(library / "libheadrace_c.so"))
+    c.headrace_load.restype = c.headrace_error.restype = ctypes.c_void_p
+    c.headrace_now.restype = ctypes.c_uint64
+    storage = ctypes.c_void_p(
+        c.headrace_load(ARCHIVE.encode(), b"s.yaml", ctypes.c_uint64(1), None, ctypes.c_size_t(0))
+    )
+    target, place = ctypes.c_size_t(), (ctypes.c_uint64 * 2)(3, 0)
+    assert c.headrace_target(storage, b"archive", ctypes.byref(target)) == 0
+    c.headrace_number_of.restype = ctypes.c_uint64
+    file, size = ctypes.c_uint64(c.headrace_number_of(b"7")), ctypes.c_uint64(20_000_000)
+    assert c.headrace_add_file(storage, target, file, size, 1, place) == 0
+    assert c.headrace_add_file(storage, target, ctypes.c_uint64(8), ctypes.c_uint64(1 << 40), 0, None) == 9
+    assert b"does not fit" in ctypes.string_at(c.headrace_error(storage))
+    assert c.headrace_submit_file(storage, ctypes.byref(FileRequest(0, target.value, 5, 7, 1, 0, 0)), None) == 2
+    get = FileRequest(0, target.value, 0, 7, (1 << 64) - 1, 0, 0)
+    assert c.headrace_submit_file(storage, ctypes.byref(get), None) == 0
+    done = (ctypes.c_uint64 * 3)()
+    assert c.headrace_next(storage, ctypes.c_uint64((1 << 64) - 1), done) == 0
+    assert (done[0], done[1]) == (0, 84_250_000_000)
+    needed = ctypes.c_size_t()
+    assert c.headrace_results(storage, None, ctypes.c_size_t(0), ctypes.byref(needed)) == 0
+    results = ctypes.create_string_buffer(needed.value)
+    assert c.headrace_results(storage, results, needed, ctypes.byref(needed)) == 0
+    found = json.loads(results.value)
+    meters = {component["path"]: component["meters"] for component in found["components"]}
+    assert (found["simulated_s"], meters["tapes"]["mounts"]) == (84.25, 1)
+    c.headrace_free(storage)
 
 
 def test_power_fails_from_c(library: Path) -> None:

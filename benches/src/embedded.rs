@@ -8,11 +8,16 @@ use crate::{Figure, in_turn, sized};
 /// Requests a CPU second through the interface, and that over a run's, of a mechanical disk and of RAID 5.
 pub fn figures() -> Vec<Figure> {
     let (run_disk, disk) = in_turn(|| run(DISK, &[]), || host(DISK, "spindle", (40.0, 0), sized(2_000_000)));
+    let (events, host_again) = in_turn(
+        || run(DISK, &[("run.engine", "events")]),
+        || host(DISK, "spindle", (40.0, 0), sized(2_000_000)),
+    );
     let (run_raid5, raid5) =
         in_turn(|| run(RAID5, &[]), || host(RAID5, "volume", (150.0, 3), sized(1_000_000)));
     vec![
         ("embedded_requests_per_cpu_s", "the mechanical disk, inside another program", 2e6 / disk),
-        ("embedded_of_run", "over a run of it", run_disk / disk),
+        ("embedded_of_run", "over a run of it, by recursion", run_disk / disk),
+        ("embedded_of_run_by_events", "over a run of it, event by event", events / host_again),
         ("embedded_raid5_requests_per_cpu_s", "the RAID 5, inside another program", 1e6 / raid5),
         ("embedded_raid5_of_run", "over a run of it", run_raid5 / raid5),
     ]

@@ -1,11 +1,13 @@
 """Storage inside other Python programs: submit requests, let virtual time pass, collect completions."""
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
 from headrace import _core
 from headrace.plan import sets
+from headrace.result_types import ComponentResults, StreamResults
 from headrace.scenario import Scenario, load
 
 if TYPE_CHECKING:
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 Op = Literal["read", "write", "discard", "flush"]
+FileOp = Literal["get", "put", "stage", "delete", "cancel"]
 OPS: dict[str, int] = {"read": 0, "write": 1, "discard": 2, "flush": 3}
 # Later than any completion.
 END_NS = (1 << 64) - 1
@@ -71,6 +74,17 @@ class PowerLoss:
     unanswered: tuple[int, ...]
 
 
+class StorageResults(TypedDict):
+    """What the streams and components of a storage did from the beginning to now, as `Results.data` has it of a run."""
+
+    simulated_s: float
+    """Simulated time."""
+    streams: list[StreamResults]
+    """One entry per stream of the workload."""
+    components: list[ComponentResults]
+    """One entry per component."""
+
+
 class Storage:
     """The `system` of a scenario, to which this program submits requests. Times are virtual and in ns.
 
@@ -102,7 +116,10 @@ class Storage:
 
     @property
     def capacities(self) -> dict[str, int]:
-        """Components that requests can be submitted to: their capacities in bytes, 0 where any address is valid."""
+        """Components that requests can be submitted to: their capacities in bytes, 0 where any address is valid.
+
+        The capacity of an archive is that of its disk pool.
+        """
         return dict(self._core.targets())
 
     def submit(
@@ -139,6 +156,54 @@ class Storage:
         at, op, where, many = (np.ascontiguousarray(column).tobytes() for column in columns)
         first = self._core.submit_all(self._target(target), at, op, where, many, durable)
         return np.arange(columns[0].size, dtype=np.int64) + (first or 0)
+
+    def submit_file(
+        self,
+        archive: str,
+        op: FileOp,
+        file: str | int,
+        *,
+        size: int | None = None,
+        user: str | int = 0,
+        host: str | int = 0,
+        at_ns: int | None = None,
+    ) -> int:
+        """Submit an operation on a file to an archive, now or at a later time; return its ticket.
+
+        Files, users and hosts are names or numbers, as in logs. A put has a size; a get may have one, to be sent that
+        part of its file; other operations are on the whole file. An operation on a file that does not exist at that
+        time fails.
+        `cancel` withdraws the recall of a file that no drive serves yet.
+        """
+        at = self.now_ns if at_ns is None else at_ns
+        if op == "put" and size is None:
+            raise ValueError(f"`put` needs the `size` of `{file}`")
+        many = END_NS if size is None else size
+        return self._core.submit_file(at, self._target(archive), op, (str(file), many), (str(user), str(host)))
+
+    def add_file(
+        self,
+        archive: str,
+        file: str | int,
+        size: int,
+        *,
+        on_tape: bool = False,
+        place: tuple[str | int, int | None] | None = None,
+    ) -> None:
+        """Have a file exist in an archive from the beginning, in its disk pool or on tape.
+
+        `place` is its cartridge, and where it begins there in bytes, or none if only the cartridge is known.
+        Without it, the archive chooses. To be called before the first request.
+        """
+        at = None if place is None else (str(place[0]), place[1])
+        self._core.add_file(self._target(archive), (str(file), size), on_tape or at is not None, at)
+
+    def results(self) -> StorageResults:
+        """Return what streams and components did from the beginning to now, as the results of a run have it.
+
+        Requests of this program belong to no stream: their times are those of their completions.
+        """
+        return cast("StorageResults", json.loads(self._core.results()))
 
     def next_completion(self, until_ns: int = END_NS) -> Completion | None:
         """Let time pass to the next completion and return it, or to `until_ns` and return none."""

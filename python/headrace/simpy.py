@@ -6,10 +6,12 @@ from typing import Any
 from simpy import Environment, Event
 from simpy.events import NORMAL, EventPriority
 
-from headrace.embedded import END_NS, Completion, Op, PowerLoss, Storage
+from headrace.embedded import END_NS, Completion, FileOp, Op, PowerLoss, Storage
 
 # Less urgent than all that SimPy schedules at an instant, so that requests of that instant are on their way.
 LAST = EventPriority(NORMAL + 1)
+# Of a file, user or host.
+Name = str | int
 
 
 class Disks:
@@ -40,12 +42,16 @@ class Disks:
         self._is_due = False
 
     def __getitem__(self, target: str) -> "Disk":
-        """Return a component that requests can be submitted to."""
+        """Return a component that requests for blocks can be submitted to."""
         return Disk(self, target)
+
+    def archive(self, target: str) -> "Archive":
+        """Return an archive."""
+        return Archive(self, target)
 
     def present(self) -> Storage:
         """Return the storage with its time passed to the environment's: to have a component fail now, for example."""
-        self.storage.advance(max(self._ns(self.env.now), self.storage.now_ns))
+        self.storage.advance(self._now_ns())
         return self.storage
 
     def lose_power(self) -> PowerLoss:
@@ -57,11 +63,23 @@ class Disks:
 
     def submit(self, target: str, op: Op, address: int, size: int, *, durable: bool = False) -> Event:
         """Return the event of a request's completion."""
-        at = max(self._ns(self.env.now), self.storage.now_ns)
-        ticket = self.storage.submit(target, op, address=address, size=size, at_ns=at, durable=durable)
+        return self._event(
+            self.storage.submit(target, op, address=address, size=size, at_ns=self._now_ns(), durable=durable)
+        )
+
+    def submit_file(self, archive: str, op: FileOp, file: Name, size: int | None, user: Name, host: Name) -> Event:
+        """Return the event of the completion of an operation on a file."""
+        return self._event(
+            self.storage.submit_file(archive, op, file, size=size, user=user, host=host, at_ns=self._now_ns())
+        )
+
+    def _event(self, ticket: int) -> Event:
         self._waiting[ticket] = event = self.env.event()
         self._pass_at(self.env.now)
         return event
+
+    def _now_ns(self) -> int:
+        return max(self._ns(self.env.now), self.storage.now_ns)
 
     def _ns(self, time: float) -> int:
         return END_NS if time == float("inf") else min(round(time * self.ns), END_NS)
@@ -111,4 +129,32 @@ class Disk:
         return self.of.submit(self.target, "flush", 0, 0)
 
 
-__all__ = ["Completion", "Disk", "Disks"]
+@dataclass(frozen=True)
+class Archive:
+    """An archive: its files, users and hosts are names or numbers. See `Storage.submit_file`."""
+
+    of: Disks
+    target: str
+
+    def get(self, file: Name, size: int | None = None, *, user: Name = 0, host: Name = 0) -> Event:
+        """Return the event of a get's completion: the file, or `size` bytes of it, has been sent."""
+        return self.of.submit_file(self.target, "get", file, size, user, host)
+
+    def put(self, file: Name, size: int, *, user: Name = 0, host: Name = 0) -> Event:
+        """Return the event of a put's completion: the file is in the disk pool."""
+        return self.of.submit_file(self.target, "put", file, size, user, host)
+
+    def stage(self, file: Name, *, user: Name = 0) -> Event:
+        """Return the event of a file's being in the disk pool."""
+        return self.of.submit_file(self.target, "stage", file, None, user, 0)
+
+    def cancel(self, file: Name) -> Event:
+        """Withdraw the recall of a file; return the event of that."""
+        return self.of.submit_file(self.target, "cancel", file, None, 0, 0)
+
+    def delete(self, file: Name) -> Event:
+        """Return the event of a file's deletion."""
+        return self.of.submit_file(self.target, "delete", file, None, 0, 0)
+
+
+__all__ = ["Archive", "Completion", "Disk", "Disks"]

@@ -29,6 +29,10 @@ typedef enum headrace_status {
   HEADRACE_STATUS_INVALID = 7,
   // Power cannot fail, or writes cannot be remembered, in this storage; or too many writes were not flushed.
   HEADRACE_STATUS_POWER = 8,
+  // An archive cannot have a file, or has it too late.
+  HEADRACE_STATUS_FILE = 9,
+  // The simulation broke a law that every simulation must keep: headrace is wrong.
+  HEADRACE_STATUS_DEFECT = 10,
 } headrace_status;
 
 // Kind of a request.
@@ -42,6 +46,20 @@ typedef enum headrace_op {
   // Flush: it completes when all that completed before it is on the medium. It has no bytes.
   HEADRACE_OP_FLUSH = 3,
 } headrace_op;
+
+// Operation on a file of an archive.
+typedef enum headrace_act {
+  // The first `bytes` of a file are sent, or all of it if it has no more.
+  HEADRACE_ACT_GET = 0,
+  // A file is put; one of that name is replaced.
+  HEADRACE_ACT_PUT = 1,
+  // A file goes from tape to the disk pool.
+  HEADRACE_ACT_STAGE = 2,
+  // A file is removed.
+  HEADRACE_ACT_DELETE = 3,
+  // The recall of a file is withdrawn, if no drive serves it yet.
+  HEADRACE_ACT_CANCEL = 4,
+} headrace_act;
 
 // A storage system. It belongs to one thread at a time.
 typedef struct headrace_storage headrace_storage;
@@ -61,6 +79,32 @@ typedef struct headrace_request {
   // Number of bytes.
   uint64_t bytes;
 } headrace_request;
+
+// An operation on a file of an archive. It fails if there is no such file at that time.
+typedef struct headrace_file_request {
+  // Virtual time at which it is submitted, in ns: now or later.
+  uint64_t at_ns;
+  // Number of the archive, from `headrace_target`.
+  size_t target;
+  // A `headrace_act`.
+  uint32_t act;
+  // The file: its name as a number, see `headrace_number_of`.
+  uint64_t file;
+  // Number of bytes, of a get and a put; ignored for others.
+  uint64_t bytes;
+  // The user, as a number.
+  uint64_t user;
+  // The host of the user, as a number.
+  uint64_t host;
+} headrace_file_request;
+
+// Where a file lies on tape.
+typedef struct headrace_tape_place {
+  // The cartridge: its name as a number.
+  uint64_t cartridge;
+  // Where the file begins, in bytes from the beginning of the tape.
+  uint64_t position;
+} headrace_tape_place;
 
 // A request that was answered.
 typedef struct headrace_completion {
@@ -136,6 +180,43 @@ enum headrace_status headrace_target(struct headrace_storage *storage, const cha
 enum headrace_status headrace_submit(struct headrace_storage *storage,
                                      const struct headrace_request *request,
                                      uint64_t *ticket);
+
+// Returns the number that stands for the name of a file, user, host or cartridge, as in logs: the name itself if that is a number. 0 for null.
+//
+// # Safety
+// `name` ends with a zero, or is null.
+uint64_t headrace_number_of(const char *name);
+
+// Submits an operation on a file to an archive; its number is written to `ticket` if that is not null.
+//
+// # Safety
+// `storage` came from `headrace_load`; `request` can be read and `ticket` written to. Null is refused, but for `ticket`.
+enum headrace_status headrace_submit_file(struct headrace_storage *storage,
+                                          const struct headrace_file_request *request,
+                                          uint64_t *ticket);
+
+// Has a file exist in an archive from the beginning: in its disk pool, or on tape if `on_tape` is not 0, at `place` or, where that is null, at a
+// place of the archive's choice. To be called before the first request.
+//
+// # Safety
+// `storage` came from `headrace_load`; `place` can be read, or is null. Null is refused for `storage`.
+enum headrace_status headrace_add_file(struct headrace_storage *storage,
+                                       size_t target,
+                                       uint64_t file,
+                                       uint64_t bytes,
+                                       uint32_t on_tape,
+                                       const struct headrace_tape_place *place);
+
+// Writes what the streams of the scenario and all components did from the beginning to now to `json`, as the results of `headrace run --json` have
+// it: `simulated_s`, `streams` and `components`. The text is cut to `room` bytes with its zero; `needed` is how many it takes.
+//
+// # Safety
+// `storage` came from `headrace_load`; `json` has room for `room` bytes, or is null; `needed` can be written to, or is null. Null is refused for
+// `storage`.
+enum headrace_status headrace_results(struct headrace_storage *storage,
+                                      char *json,
+                                      size_t room,
+                                      size_t *needed);
 
 // Lets time pass to the next completion, or to `until_ns`, and writes what was found to `completion`.
 //

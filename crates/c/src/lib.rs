@@ -3,7 +3,10 @@
 use std::ffi::{CStr, CString, c_char};
 use std::ptr;
 
-use headrace::{Block, Change, Nanos, Op, PowerLoss, Storage, StorageError};
+use headrace::{
+    Block, Change, FileAct, FileOp, FilePlace, Nanos, Op, PowerLoss, Storage, StorageError, TapePlace,
+    number_of,
+};
 
 /// A storage system. It belongs to one thread at a time.
 pub struct HeadraceStorage {
@@ -34,6 +37,10 @@ pub enum HeadraceStatus {
     Invalid = 7,
     /// Power cannot fail, or writes cannot be remembered, in this storage; or too many writes were not flushed.
     Power = 8,
+    /// An archive cannot have a file, or has it too late.
+    File = 9,
+    /// The simulation broke a law that every simulation must keep: headrace is wrong.
+    Defect = 10,
 }
 
 /// Kind of a request.
@@ -66,6 +73,52 @@ pub struct HeadraceRequest {
     pub address: u64,
     /// Number of bytes.
     pub bytes: u64,
+}
+
+/// Operation on a file of an archive.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeadraceAct {
+    /// The first `bytes` of a file are sent, or all of it if it has no more.
+    Get = 0,
+    /// A file is put; one of that name is replaced.
+    Put = 1,
+    /// A file goes from tape to the disk pool.
+    Stage = 2,
+    /// A file is removed.
+    Delete = 3,
+    /// The recall of a file is withdrawn, if no drive serves it yet.
+    Cancel = 4,
+}
+
+/// An operation on a file of an archive. It fails if there is no such file at that time.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct HeadraceFileRequest {
+    /// Virtual time at which it is submitted, in ns: now or later.
+    pub at_ns: u64,
+    /// Number of the archive, from `headrace_target`.
+    pub target: usize,
+    /// A `headrace_act`.
+    pub act: u32,
+    /// The file: its name as a number, see `headrace_number_of`.
+    pub file: u64,
+    /// Number of bytes, of a get and a put; ignored for others.
+    pub bytes: u64,
+    /// The user, as a number.
+    pub user: u64,
+    /// The host of the user, as a number.
+    pub host: u64,
+}
+
+/// Where a file lies on tape.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct HeadraceTapePlace {
+    /// The cartridge: its name as a number.
+    pub cartridge: u64,
+    /// Where the file begins, in bytes from the beginning of the tape.
+    pub position: u64,
 }
 
 /// A request that was answered.
@@ -102,7 +155,11 @@ pub struct HeadraceLoss {
 fn status(error: &StorageError) -> HeadraceStatus {
     match error {
         StorageError::Past { .. } => HeadraceStatus::Past,
-        StorageError::UnknownTarget { .. } | StorageError::CannotChange(_) => HeadraceStatus::Unknown,
+        StorageError::UnknownTarget { .. }
+        | StorageError::CannotChange(_)
+        | StorageError::WrongRequest { .. } => HeadraceStatus::Unknown,
+        StorageError::CannotHold(_) | StorageError::TooLateToExist => HeadraceStatus::File,
+        StorageError::Defect(_) => HeadraceStatus::Defect,
         StorageError::BeyondEnd { .. } => HeadraceStatus::BeyondEnd,
         StorageError::Empty => HeadraceStatus::Empty,
         StorageError::TooMany(_) => HeadraceStatus::TooMany,
@@ -116,6 +173,22 @@ fn status(error: &StorageError) -> HeadraceStatus {
 /// A text for C; what follows a zero byte is left out.
 fn text(message: &str) -> CString {
     CString::new(message.split('\0').next().unwrap_or_default()).unwrap_or_default()
+}
+
+/// Copies a text to where the caller wants it, cut to `room` bytes with its zero.
+///
+/// # Safety
+/// `into` has room for `room` bytes, or is null.
+unsafe fn copy(text: &CStr, into: *mut c_char, room: usize) {
+    if into.is_null() || room == 0 {
+        return;
+    }
+    let length = text.to_bytes().len().min(room - 1);
+    // SAFETY: the caller says that there is room, and the text has at least `length` bytes.
+    unsafe {
+        ptr::copy_nonoverlapping(text.as_ptr(), into, length);
+        into.add(length).write(0);
+    }
 }
 
 impl HeadraceStorage {
@@ -179,15 +252,8 @@ pub unsafe extern "C" fn headrace_load(
             losses: Vec::new(),
         })),
         Err(message) => {
-            let message = text(&message);
-            if !error.is_null() && room > 0 {
-                let length = message.as_bytes().len().min(room - 1);
-                // SAFETY: the caller says that there is room, and the message has at least `length` bytes.
-                unsafe {
-                    ptr::copy_nonoverlapping(message.as_ptr(), error, length);
-                    error.add(length).write(0);
-                }
-            }
+            // SAFETY: the caller says that there is room.
+            unsafe { copy(&text(&message), error, room) };
             ptr::null_mut()
         }
     }
@@ -268,6 +334,94 @@ pub unsafe extern "C" fn headrace_submit(
     let found = of.storage.submit(Nanos(asked.at_ns), asked.target, block, asked.durable != 0);
     // SAFETY: the caller says that it is null or can be written to.
     unsafe { of.give(found, ticket) }
+}
+
+/// Returns the number that stands for the name of a file, user, host or cartridge, as in logs: the name itself if that is a number. 0 for null.
+///
+/// # Safety
+/// `name` ends with a zero, or is null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn headrace_number_of(name: *const c_char) -> u64 {
+    if name.is_null() {
+        return 0;
+    }
+    // SAFETY: it is not null, and the caller says that it ends with a zero.
+    number_of(unsafe { CStr::from_ptr(name) }.to_bytes())
+}
+
+/// Submits an operation on a file to an archive; its number is written to `ticket` if that is not null.
+///
+/// # Safety
+/// `storage` came from `headrace_load`; `request` can be read and `ticket` written to. Null is refused, but for `ticket`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn headrace_submit_file(
+    storage: *mut HeadraceStorage,
+    request: *const HeadraceFileRequest,
+    ticket: *mut u64,
+) -> HeadraceStatus {
+    // SAFETY: the caller says that both are null or valid.
+    let (Some(of), Some(asked)) = (unsafe { (storage.as_mut(), request.as_ref()) }) else {
+        return HeadraceStatus::Invalid;
+    };
+    let acts = [FileAct::Get, FileAct::Put, FileAct::Stage, FileAct::Delete, FileAct::Cancel];
+    let Some(act) = acts.get(asked.act as usize) else {
+        let message = "the operation is none of 0 (get), 1 (put), 2 (stage), 3 (delete), 4 (cancel)";
+        return of.refuse(HeadraceStatus::Unknown, message);
+    };
+    let op = FileOp { user: asked.user, host: asked.host, ..FileOp::new(*act, asked.file, asked.bytes) };
+    let found = of.storage.submit_file(Nanos(asked.at_ns), asked.target, op);
+    // SAFETY: the caller says that it is null or can be written to.
+    unsafe { of.give(found, ticket) }
+}
+
+/// Has a file exist in an archive from the beginning: in its disk pool, or on tape if `on_tape` is not 0, at `place` or, where that is null, at a
+/// place of the archive's choice. To be called before the first request.
+///
+/// # Safety
+/// `storage` came from `headrace_load`; `place` can be read, or is null. Null is refused for `storage`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn headrace_add_file(
+    storage: *mut HeadraceStorage,
+    target: usize,
+    file: u64,
+    bytes: u64,
+    on_tape: u32,
+    place: *const HeadraceTapePlace,
+) -> HeadraceStatus {
+    // SAFETY: the caller says that both are null or valid.
+    let (Some(of), place) = (unsafe { (storage.as_mut(), place.as_ref()) }) else {
+        return HeadraceStatus::Invalid;
+    };
+    let place = place.map(|at| TapePlace { cartridge: at.cartridge, position: Some(at.position) });
+    let place = if on_tape == 0 { FilePlace::Pool } else { FilePlace::Tape(place) };
+    let done = of.storage.add_file(target, file, bytes, place);
+    // SAFETY: nothing is written to null.
+    unsafe { of.give(done, ptr::null_mut()) }
+}
+
+/// Writes what the streams of the scenario and all components did from the beginning to now to `json`, as the results of `headrace run --json` have
+/// it: `simulated_s`, `streams` and `components`. The text is cut to `room` bytes with its zero; `needed` is how many it takes.
+///
+/// # Safety
+/// `storage` came from `headrace_load`; `json` has room for `room` bytes, or is null; `needed` can be written to, or is null. Null is refused for
+/// `storage`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn headrace_results(
+    storage: *mut HeadraceStorage,
+    json: *mut c_char,
+    room: usize,
+    needed: *mut usize,
+) -> HeadraceStatus {
+    // SAFETY: the caller says that it is null or valid.
+    let Some(of) = (unsafe { storage.as_mut() }) else { return HeadraceStatus::Invalid };
+    let found = of.storage.results().map(|found| {
+        let text = text(&found.to_json());
+        // SAFETY: the caller says that there is room.
+        unsafe { copy(&text, json, room) };
+        text.as_bytes_with_nul().len()
+    });
+    // SAFETY: the caller says that it is null or can be written to.
+    unsafe { of.give(found, needed) }
 }
 
 /// Lets time pass to the next completion, or to `until_ns`, and writes what was found to `completion`.

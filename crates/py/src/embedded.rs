@@ -1,10 +1,10 @@
 //! A storage system inside a Python program.
 
-use headrace_scenario::embedded::{Completion, LostWrite, Storage, StorageError};
+use headrace_scenario::embedded::{Completion, FilePlace, LostWrite, Storage, StorageError};
 use headrace_storage::Change;
 use headrace_units::Nanos;
-use headrace_work::{Block, Op, TimeKind};
-use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use headrace_work::{Block, FileAct, FileOp, Op, TapePlace, TimeKind, number_of};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -30,6 +30,7 @@ fn wrong(error: StorageError) -> PyErr {
         StorageError::Interrupted => {
             Python::attach(|py| py.check_signals().err().unwrap_or_else(|| PyKeyboardInterrupt::new_err(())))
         }
+        StorageError::Defect(law) => PyRuntimeError::new_err(law),
         other => PyValueError::new_err(other.to_string()),
     }
 }
@@ -105,6 +106,42 @@ impl StorageHandle {
     ) -> PyResult<u64> {
         let block = Block { op: self::op(op)?, address, bytes };
         self.storage.submit(Nanos(at), target, block, durable).map_err(wrong)
+    }
+
+    /// Submits an operation on a file, its name and bytes, of a user and a host to an archive; returns its ticket.
+    fn submit_file(
+        &mut self,
+        at: u64,
+        target: usize,
+        act: &str,
+        file: (&str, u64),
+        who: (&str, &str),
+    ) -> PyResult<u64> {
+        let act = FileAct::ALL.into_iter().find(|known| known.name() == act);
+        let act = act.ok_or_else(|| PyValueError::new_err("there is no such operation on files"))?;
+        let number = |name: &str| number_of(name.as_bytes());
+        let op =
+            FileOp { user: number(who.0), host: number(who.1), ..FileOp::new(act, number(file.0), file.1) };
+        self.storage.submit_file(Nanos(at), target, op).map_err(wrong)
+    }
+
+    /// Has a file, its name and bytes, exist in an archive from the beginning: in its pool, or on tape at a place of its choice, a cartridge or a position of one.
+    fn add_file(
+        &mut self,
+        target: usize,
+        file: (&str, u64),
+        on_tape: bool,
+        place: Option<(String, Option<u64>)>,
+    ) -> PyResult<()> {
+        let number = |name: &str| number_of(name.as_bytes());
+        let place = place.map(|(cartridge, position)| TapePlace { cartridge: number(&cartridge), position });
+        let place = if on_tape { FilePlace::Tape(place) } else { FilePlace::Pool };
+        self.storage.add_file(target, number(file.0), file.1, place).map_err(wrong)
+    }
+
+    /// What streams and components did from the beginning to now, as JSON.
+    fn results(&self) -> PyResult<String> {
+        self.storage.results().map(|found| found.to_json()).map_err(wrong)
     }
 
     /// Submits requests, each with a time, an operation, an address and a size; returns the ticket of the first, which the others follow.

@@ -56,6 +56,13 @@ pub struct TapePlace {
     pub position: Option<u64>,
 }
 
+impl FileOp {
+    /// An operation of nobody in particular.
+    pub const fn new(act: FileAct, file: u64, bytes: u64) -> Self {
+        Self { act, file, bytes, user: 0, host: 0, drive: DriveUse { time: Nanos::ZERO, silo: None } }
+    }
+}
+
 impl FileAct {
     /// All acts, in the order in which tables show them.
     pub const ALL: [Self; 6] = [Self::Get, Self::Put, Self::Stage, Self::Delete, Self::Session, Self::Cancel];

@@ -8,7 +8,8 @@ pub fn broken(evidence: &Evidence) -> Vec<String> {
     let mut sent = vec![Flow::default(); evidence.graph.nodes.len()];
     let from_components = evidence.arena.ids().flat_map(|id| evidence.arena.edges(id));
     let from_streams = evidence.streams.iter().map(|(_, _, edge)| *edge);
-    for edge in from_components.chain(from_streams) {
+    let from_callers = evidence.callers.iter().flatten();
+    for edge in from_components.chain(from_streams).chain(from_callers) {
         add(&mut sent[edge.to().index()], edge);
     }
     let lost = sent.iter().enumerate().filter(|(at, sent)| evidence.received(*at) != **sent);

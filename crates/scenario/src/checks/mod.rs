@@ -27,6 +27,8 @@ pub struct Evidence<'r, 'm> {
     pub arena: Arena<'m>,
     /// The names of the streams, what was recorded of each, and the way it went.
     pub streams: Vec<(&'r str, &'r StreamRecord, &'r Edge<'m>)>,
+    /// The ways of requests that belong to no stream.
+    pub callers: &'r [Option<Edge<'m>>],
     /// The end of the run.
     pub now: Nanos,
 }

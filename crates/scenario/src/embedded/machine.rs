@@ -5,24 +5,25 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
 use headrace_kernel::{Sim, WorkerPool};
-use headrace_storage::{Arena, Edge, NodeContext, SimContext, Slots, Timeline};
+use headrace_storage::{Archive, Arena, Edge, NodeContext, SimContext, Slots, Timeline};
 use headrace_units::Nanos;
-use headrace_work::{Block, Breakdown, NodeId, Request};
+use headrace_work::{Block, Breakdown, FileAct, FileOp, NodeId, Request};
 use ouroboros::self_referencing;
 
 use super::Completion;
 use super::power::PowerRecord;
+use crate::checks::FileBooks;
 use crate::plan::Plan;
 use crate::record::Record;
 use crate::run::background::{self, FaultsByCount, Hosts, Replication, RequestSource, Still, threads};
 
 /// A request that a host submits, on its way.
 #[derive(Clone, Copy)]
-pub struct Visit {
+pub struct Visit<W> {
     pub ticket: u64,
     pub at: Nanos,
     pub target: NodeId,
-    pub request: Request<Block>,
+    pub request: Request<W>,
 }
 
 /// What a host and the simulation share.
@@ -33,11 +34,19 @@ pub struct Handle<'m> {
     pub power: &'m RefCell<PowerRecord>,
     pub sim: &'m Sim<'m>,
     pub arena: Arena<'m>,
-    pub visits: &'m WorkerPool<'m, Visit>,
+    /// The way to each component that requests can be submitted to.
+    pub targets: &'m [Option<Edge<'m>>],
+    pub visits: &'m WorkerPool<'m, Visit<Block>>,
+    pub file_visits: &'m WorkerPool<'m, Visit<FileOp>>,
     pub background: &'m Replication<'m>,
 }
 
-impl Handle<'_> {
+impl<'m> Handle<'m> {
+    /// The archive that takes the operations of a target.
+    pub fn archive(&self, target: NodeId) -> Option<&'m Archive<'m>> {
+        self.targets[target.index()].as_ref().and_then(Edge::get)
+    }
+
     /// Returns false if too many writes to a component are not stable, where they are remembered.
     pub fn has_room(&self, target: NodeId) -> bool {
         self.power.borrow_mut().has_room(target, |written| self.arena.at_risk(target, written))
@@ -71,19 +80,22 @@ pub struct Machine {
     #[borrows(plan, sim, arena)]
     #[not_covariant]
     sources: Vec<RequestSource<'this>>,
-    #[borrows(plan, shared, arena, sources, record)]
+    #[borrows(plan, arena)]
+    #[not_covariant]
+    targets: Vec<Option<Edge<'this>>>,
+    #[borrows(plan, shared, arena, sources, targets, record)]
     #[not_covariant]
     background: Replication<'this>,
     #[borrows(sim, background)]
     #[not_covariant]
     hosts: Hosts<'this>,
-    #[borrows(plan, arena)]
-    #[not_covariant]
-    targets: Vec<Option<Edge<'this>>>,
     #[borrows(sim, targets, completions, power)]
     #[not_covariant]
-    visits: WorkerPool<'this, Visit>,
-    #[borrows(plan, completions, power, sim, arena, visits, background, hosts)]
+    visits: WorkerPool<'this, Visit<Block>>,
+    #[borrows(sim, targets, completions)]
+    #[not_covariant]
+    file_visits: WorkerPool<'this, Visit<FileOp>>,
+    #[borrows(plan, completions, power, sim, arena, targets, visits, file_visits, background, hosts)]
     #[not_covariant]
     pub handle: Handle<'this>,
 }
@@ -98,6 +110,7 @@ impl Machine {
             sim_builder: |_| Sim::new(),
             shared_builder: |plan, sim| {
                 SimContext::new(sim, seed, Timeline::of_first(0))
+                    .watched_by(Box::new(FileBooks::new(&plan.graph)))
                     .with_threads(threads(&plan.streams))
                     .limited_by(&|| false, plan.run().limits.parts)
             },
@@ -106,12 +119,20 @@ impl Machine {
             arena_builder: |plan, shared, contexts, slots| Arena::build(&plan.graph, shared, contexts, slots),
             record_builder: |plan, arena| RefCell::new(Record::new(plan, *arena, u64::MAX, None)),
             sources_builder: |plan, sim, arena| RequestSource::of_all(plan, (seed, false), *arena, sim),
-            background_builder: |plan, shared, arena, sources, record| Replication {
+            targets_builder: |plan, arena| {
+                let edge = |id| {
+                    let view = plan.graph.view(id);
+                    (view.serves::<Block>() || view.serves::<FileOp>()).then(|| arena.edge_to(id))
+                };
+                plan.graph.ids().map(edge).collect()
+            },
+            background_builder: |plan, shared, arena, sources, targets, record| Replication {
                 plan,
                 seed,
                 shared,
                 arena: *arena,
                 sources,
+                callers: targets,
                 record,
                 end: Cell::new(None),
                 still: Still::new(u64::MAX),
@@ -120,16 +141,25 @@ impl Machine {
             hosts_builder: |sim, background| {
                 Hosts::new(sim, move |(stream, thread)| background.host(stream, thread))
             },
-            targets_builder: |plan, arena| {
-                let edge = |id| plan.graph.view(id).serves::<Block>().then(|| arena.edge_to(id));
-                plan.graph.ids().map(edge).collect()
-            },
             visits_builder: |sim, targets, completions, power| {
                 WorkerPool::new(sim, move |visit| serve(sim, targets, (completions, power), visit))
             },
-            handle_builder: |plan, completions, power, sim, arena, visits, background, hosts| {
+            file_visits_builder: |sim, targets, completions| {
+                WorkerPool::new(sim, move |visit| serve_file(sim, targets, completions, visit))
+            },
+            handle_builder: |plan,
+                             completions,
+                             power,
+                             sim,
+                             arena,
+                             targets,
+                             visits,
+                             file_visits,
+                             background,
+                             hosts| {
                 background::start(background, hosts);
-                Handle { plan, completions, power, sim, arena: *arena, visits, background }
+                let arena = *arena;
+                Handle { plan, completions, power, sim, arena, targets, visits, file_visits, background }
             },
         }
         .build()
@@ -141,26 +171,58 @@ async fn serve<'m>(
     sim: &'m Sim<'m>,
     targets: &'m [Option<Edge<'m>>],
     (completions, power): (&'m RefCell<VecDeque<Completion>>, &'m RefCell<PowerRecord>),
-    visit: Visit,
+    visit: Visit<Block>,
 ) {
-    sim.until(visit.at).await;
-    // Requests come after everything that is due, as those of streams do.
-    if !sim.is_settled() {
-        sim.settled().await;
-    }
+    arrive(sim, visit.at).await;
     let mut breakdown = Breakdown::from(sim.now());
-    let edge = targets[visit.target.index()].as_ref().expect("only what serves blocks is a target");
+    let edge = targets[visit.target.index()].as_ref().expect("only what serves requests is a target");
     let begun = power.borrow_mut().begin(visit.ticket, visit.target);
     edge.serve(&visit.request, &mut breakdown).await;
     let of = (visit.ticket, visit.target);
     if !power.borrow_mut().end(of, &visit.request, begun, breakdown.has_failed()) {
         return;
     }
-    completions.borrow_mut().push_back(Completion {
-        ticket: visit.ticket,
-        at: sim.now(),
-        failed: breakdown.has_failed(),
-        breakdown,
-    });
+    complete(sim, completions, visit.ticket, breakdown);
+}
+
+/// Serves an operation on a file from its time to its answer. It fails if there is no such file.
+async fn serve_file<'m>(
+    sim: &'m Sim<'m>,
+    targets: &'m [Option<Edge<'m>>],
+    completions: &'m RefCell<VecDeque<Completion>>,
+    visit: Visit<FileOp>,
+) {
+    arrive(sim, visit.at).await;
+    let mut breakdown = Breakdown::from(sim.now());
+    let edge = targets[visit.target.index()].as_ref().expect("only what serves requests is a target");
+    let archive: &Archive = edge.get().expect("only an archive takes files");
+    match known(archive, visit.request.work) {
+        Some(work) => edge.serve(&visit.request.with(work), &mut breakdown).await,
+        None => breakdown.fail(),
+    }
+    complete(sim, completions, visit.ticket, breakdown);
+}
+
+/// Returns an operation with the bytes that it moves: a get has no more than the file, and other operations but a put are on the whole file.
+fn known(archive: &Archive, op: FileOp) -> Option<FileOp> {
+    let size = archive.size_of(op.file);
+    match op.act {
+        FileAct::Put => Some(op),
+        FileAct::Get => size.map(|size| FileOp { bytes: op.bytes.min(size), ..op }),
+        _ => size.map(|bytes| FileOp { bytes, ..op }),
+    }
+}
+
+/// Waits for the time of a request. Requests come after everything that is due, as those of streams do.
+async fn arrive<'m>(sim: &'m Sim<'m>, at: Nanos) {
+    sim.until(at).await;
+    if !sim.is_settled() {
+        sim.settled().await;
+    }
+}
+
+fn complete(sim: &Sim, completions: &RefCell<VecDeque<Completion>>, ticket: u64, breakdown: Breakdown) {
+    let (at, failed) = (sim.now(), breakdown.has_failed());
+    completions.borrow_mut().push_back(Completion { ticket, at, failed, breakdown });
     sim.stop();
 }

@@ -6,16 +6,18 @@ mod power;
 use std::path::Path as FilePath;
 
 use headrace_kernel::{Pause, RngStream};
-use headrace_storage::{Activity, Arena, Change};
+use headrace_storage::archive::tape_library::TapeLibraryPlan;
+use headrace_storage::{Activity, ArchivePlan, Arena, Change};
 use headrace_units::Nanos;
-use headrace_work::{Block, Breakdown, NodeId, Op, Request};
+use headrace_work::{Block, Breakdown, FileAct, FileOp, NodeId, Op, Request, TapePlace};
 
 use crate::document::{Path, Problem, Problems, Tree, ValueNode};
 use crate::faults::{self, Fault, Moment};
 use crate::plan::{self, Plan};
 use crate::progress::Progress;
 use crate::record::MeterReading;
-use crate::run::{self, End, MeterKind};
+use crate::results::{self, ResultsSoFar};
+use crate::run::{self, End, MeterKind, background};
 use crate::spec::ScenarioSpec;
 use crate::{document, job_files};
 
@@ -69,7 +71,7 @@ pub enum StorageError {
         /// The present.
         now: Nanos,
     },
-    /// Requests cannot be submitted to this: it does not exist, or serves no blocks.
+    /// Requests cannot be submitted to this: it does not exist, or serves none.
     #[error("there is no target of requests `{name}`; there are {known}")]
     UnknownTarget {
         /// The name, or the number.
@@ -90,6 +92,20 @@ pub enum StorageError {
         /// Capacity of the target.
         capacity: u64,
     },
+    /// A target does not take requests of this kind.
+    #[error("`{name}` takes {takes}")]
+    WrongRequest {
+        /// The name of the target.
+        name: String,
+        /// Requests that it takes.
+        takes: &'static str,
+    },
+    /// An archive cannot have a file, or not where it was said to be.
+    #[error("{0}")]
+    CannotHold(String),
+    /// Files of an archive exist before the first request.
+    #[error("files exist before the first request: name them before that, or put them")]
+    TooLateToExist,
     /// A request for no bytes, or a flush of some.
     #[error("a request is for one byte at least, and a flush for none")]
     Empty,
@@ -112,6 +128,9 @@ pub enum StorageError {
     /// The caller did not want to go on.
     #[error("interrupted")]
     Interrupted,
+    /// The simulation broke a law that every simulation must keep.
+    #[error("{0}")]
+    Defect(String),
 }
 
 /// A component that requests can be submitted to.
@@ -119,8 +138,27 @@ struct Target {
     id: NodeId,
     name: String,
     capacity: u64,
+    /// True if it takes operations on files, otherwise requests for blocks.
+    is_archive: bool,
     keys: RngStream,
     submitted: u64,
+}
+
+impl Target {
+    /// Returns the key of the next request.
+    fn key(&mut self) -> u64 {
+        self.submitted += 1;
+        self.keys.key(self.submitted - 1)
+    }
+}
+
+/// Where a file is that exists before the first request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FilePlace {
+    /// In the disk pool of its archive.
+    Pool,
+    /// On tape, at a place of the archive's choice or at this one.
+    Tape(Option<TapePlace>),
 }
 
 /// A storage system inside another program.
@@ -167,7 +205,9 @@ impl Storage {
             let view = plan.graph.view(id);
             let (name, capacity) = (view.path().to_owned(), view.capacity().0);
             let keys = RngStream::named(seed, &name, "requests");
-            view.serves::<Block>().then_some(Target { id, name, capacity, keys, submitted: 0 })
+            let is_archive = view.serves::<FileOp>();
+            let is_target = is_archive || view.serves::<Block>();
+            is_target.then_some(Target { id, name, capacity, is_archive, keys, submitted: 0 })
         };
         let targets = plan.graph.ids().filter_map(target).collect();
         let (most, most_events) = (plan.run().limits.in_flight, plan.run().limits.events);
@@ -192,7 +232,7 @@ impl Storage {
     /// Returns the number of the component `name`, by which requests are submitted to it.
     ///
     /// # Errors
-    /// There is no such component, or it serves no blocks.
+    /// There is no such component, or it serves no requests.
     pub fn target(&self, name: &str) -> Result<usize, StorageError> {
         self.targets.iter().position(|target| target.name == name).ok_or_else(|| {
             let known: Vec<&str> = self.targets.iter().map(|target| &*target.name).collect();
@@ -202,7 +242,7 @@ impl Storage {
     }
 
     /// Returns the components that requests can be submitted to, by their numbers: their names and capacities in bytes, 0 where any
-    /// address is valid.
+    /// address is valid. The capacity of an archive is that of its disk pool.
     pub fn targets(&self) -> impl Iterator<Item = (&str, u64)> {
         self.targets.iter().map(|target| (&*target.name, target.capacity))
     }
@@ -219,17 +259,8 @@ impl Storage {
         block: Block,
         durable: bool,
     ) -> Result<u64, StorageError> {
-        if at < self.now {
-            return Err(StorageError::Past { at, now: self.now });
-        }
-        if self.in_flight >= self.most {
-            return Err(StorageError::TooMany(self.most));
-        }
-        let known = self.targets.len();
-        let Some(target) = self.targets.get_mut(target) else {
-            let known = format!("0 to {}", known.saturating_sub(1));
-            return Err(StorageError::UnknownTarget { name: target.to_string(), known });
-        };
+        self.has_room_at(at)?;
+        let target = taker(&mut self.targets, target, false)?;
         let Block { address, bytes, .. } = block;
         let capacity = if target.capacity > 0 { target.capacity } else { MOST };
         if (bytes == 0) != (block.op == Op::Flush) {
@@ -241,13 +272,84 @@ impl Storage {
         if block.op == Op::Write && !self.machine.with_handle(|handle| handle.has_room(target.id)) {
             return Err(StorageError::TooManyUnstable(power::MOST_UNSTABLE, target.name.clone()));
         }
-        let request = Request { durable, ..Request::new(target.keys.key(target.submitted), block) };
-        target.submitted += 1;
+        let request = Request { durable, ..Request::new(target.key(), block) };
         let visit = Visit { ticket: self.submitted, at, target: target.id, request };
         self.submitted += 1;
         self.in_flight += 1;
         self.machine.with_handle(|handle| handle.visits.start(visit));
         Ok(visit.ticket)
+    }
+
+    /// Submits an operation on a file to an archive at the time `at`, now or later, and returns its number. A get sends the first `bytes` of its
+    /// file, or all of it if it has no more; a put has at least one byte; other operations are on the whole file, whatever their `bytes`.
+    /// One on a file that does not exist at that time fails.
+    ///
+    /// # Errors
+    /// It is in the past, to what is no archive, of no bytes, of more than the disk pool has, a session of a cartridge, or one too many.
+    pub fn submit_file(&mut self, at: Nanos, target: usize, op: FileOp) -> Result<u64, StorageError> {
+        self.has_room_at(at)?;
+        let target = taker(&mut self.targets, target, true)?;
+        match op.act {
+            FileAct::Session => {
+                return Err(StorageError::CannotHold(
+                    "a session of a cartridge is no operation on a file".to_owned(),
+                ));
+            }
+            FileAct::Put | FileAct::Get if op.bytes == 0 => return Err(StorageError::Empty),
+            FileAct::Put => fits(op.bytes, target)?,
+            _ => {}
+        }
+        let request = Request::new(target.key(), op);
+        let visit = Visit { ticket: self.submitted, at, target: target.id, request };
+        self.submitted += 1;
+        self.in_flight += 1;
+        self.machine.with_handle(|handle| handle.file_visits.start(visit));
+        Ok(visit.ticket)
+    }
+
+    /// Has a file of `bytes` exist in an archive from the beginning. One of the same name is left as it is.
+    ///
+    /// # Errors
+    /// Something was submitted before; this is no archive; the file does not fit, or is on tape where there is none.
+    pub fn add_file(
+        &mut self,
+        target: usize,
+        file: u64,
+        bytes: u64,
+        place: FilePlace,
+    ) -> Result<(), StorageError> {
+        if self.submitted > 0 || self.now > Nanos::ZERO {
+            return Err(StorageError::TooLateToExist);
+        }
+        let target = taker(&mut self.targets, target, true)?;
+        if bytes == 0 {
+            return Err(StorageError::Empty);
+        }
+        fits(bytes, target)?;
+        let (act, at) = match place {
+            FilePlace::Pool => (FileAct::Put, None),
+            FilePlace::Tape(at) => (FileAct::Stage, at),
+        };
+        let added = self.machine.with_handle(|handle| {
+            if act == FileAct::Stage {
+                tape_holds(handle.plan, target, at)?;
+            }
+            let archive = handle.archive(target.id).expect("files are added to an archive");
+            Ok(archive.begin_with(&FileOp::new(act, file, bytes), at))
+        })?;
+        let full = || StorageError::CannotHold(format!("`{}` has no room for {bytes} B more", target.name));
+        added.then_some(()).ok_or_else(full)
+    }
+
+    /// Returns an error if a request cannot be submitted at `at`, whatever it is.
+    fn has_room_at(&self, at: Nanos) -> Result<(), StorageError> {
+        if at < self.now {
+            return Err(StorageError::Past { at, now: self.now });
+        }
+        if self.in_flight >= self.most {
+            return Err(StorageError::TooMany(self.most));
+        }
+        Ok(())
     }
 
     /// Lets time pass until a submitted request is answered, or to `until`; returns the request that was answered first of those not yet
@@ -339,13 +441,15 @@ impl Storage {
     /// what they were doing; a solid-state drive programs the pages that it lost, which takes their time.
     ///
     /// # Errors
-    /// Writes are not [remembered](Self::remember_writes), or the scenario has streams: they would go on.
+    /// Writes are not [remembered](Self::remember_writes), the scenario has streams, which would go on, or an archive.
     pub fn lose_power(&mut self) -> Result<PowerLoss, StorageError> {
+        let has_archive = self.targets.iter().any(|target| target.is_archive);
         let unfit = self.machine.with_handle(|Handle { plan, power, .. }| match () {
             () if !power.borrow().is_on() => Some("writes are not remembered: call `remember_writes` first"),
             () if !plan.streams.is_empty() => {
                 Some("streams of `workload` would go on without power: leave them out")
             }
+            () if has_archive => Some("what an archive loses with power is not modelled: leave it out"),
             () => None,
         });
         if let Some(unfit) = unfit {
@@ -423,6 +527,19 @@ impl Storage {
         all.into_iter().find(|(known, _)| *known == name).and_then(|(_, value)| value)
     }
 
+    /// Returns what the streams of the scenario and all components did from the beginning to now, as the results of a run say it. Requests
+    /// of the host belong to no stream: their times are those of their completions.
+    ///
+    /// # Errors
+    /// The simulation broke a law that every simulation must keep: the program is wrong.
+    pub fn results(&self) -> Result<ResultsSoFar, StorageError> {
+        let now = self.now;
+        let found = self.machine.with_handle(|Handle { plan, background, .. }| {
+            results::so_far(plan, background::so_far(background, now))
+        });
+        found.map_err(StorageError::Defect)
+    }
+
     /// Returns the use of every component.
     pub fn components(&self) -> Vec<ComponentUse> {
         let now = self.now;
@@ -451,6 +568,46 @@ impl Storage {
     /// Returns the path of a component.
     pub fn path(&self, component: NodeId) -> &str {
         self.machine.with_handle(|Handle { plan, .. }| &*plan.graph.nodes[component.index()].path)
+    }
+}
+
+/// Returns the target of a request, which is for files if `is_file`.
+fn taker(targets: &mut [Target], number: usize, is_file: bool) -> Result<&mut Target, StorageError> {
+    let last = targets.len().saturating_sub(1);
+    let unknown = || StorageError::UnknownTarget { name: number.to_string(), known: format!("0 to {last}") };
+    let target = targets.get_mut(number).ok_or_else(unknown)?;
+    if target.is_archive == is_file {
+        return Ok(target);
+    }
+    let takes = if target.is_archive { "operations on files" } else { "requests for blocks" };
+    Err(StorageError::WrongRequest { name: target.name.clone(), takes })
+}
+
+/// Returns an error if a file is larger than the disk pool of an archive.
+fn fits(bytes: u64, archive: &Target) -> Result<(), StorageError> {
+    let Target { name, capacity, .. } = archive;
+    if bytes > *capacity {
+        return Err(StorageError::CannotHold(format!(
+            "a file of {bytes} B does not fit into the {capacity} B of `{name}`"
+        )));
+    }
+    Ok(())
+}
+
+/// Returns an error if an archive has no tapes, or none that reaches as far as a file's place.
+fn tape_holds(plan: &Plan, archive: &Target, place: Option<TapePlace>) -> Result<(), StorageError> {
+    let view = plan.graph.view(archive.id);
+    if !view.plan().is_some_and(ArchivePlan::has_library) {
+        return Err(StorageError::CannotHold(format!("`{}` has no tape library", archive.name)));
+    }
+    let tapes =
+        view.uses().filter_map(|used| used.plan::<TapeLibraryPlan>()).flat_map(|library| &library.tapes);
+    let longest = tapes.map(|tape| tape.capacity).max().unwrap_or(0);
+    match place.and_then(|place| place.position).filter(|position| *position >= longest) {
+        Some(at) => Err(StorageError::CannotHold(format!(
+            "a file begins at {at} B of its cartridge, which holds {longest} B"
+        ))),
+        None => Ok(()),
     }
 }
 

@@ -126,6 +126,51 @@ pub struct PointResults {
     pub marked: BTreeMap<String, u64>,
 }
 
+/// What the streams and components of a simulation that goes on did, from its beginning to now.
+#[derive(Clone, Debug, Serialize)]
+pub struct ResultsSoFar {
+    /// Simulated time.
+    pub simulated_s: f64,
+    /// One entry per stream of the workload.
+    pub streams: Vec<StreamResults>,
+    /// One entry per component, as those of [`Results`].
+    pub components: Vec<ComponentResults>,
+}
+
+impl ResultsSoFar {
+    /// Returns them as JSON, as `headrace run --json` writes those of a run.
+    ///
+    /// # Panics
+    /// Never: numbers, texts and lists of them are JSON.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("numbers and texts are JSON")
+    }
+}
+
+/// Draws up what a simulation that goes on has found.
+///
+/// # Errors
+/// As of [`of`].
+pub(crate) fn so_far(plan: &Plan, outcome: Outcome) -> Result<ResultsSoFar, String> {
+    let (simulated_s, outcomes) = (outcome.ended_at.secs(), [outcome]);
+    broke_no_law(&outcomes)?;
+    let stream = |at| streams::stream(plan, at, &outcomes, simulated_s, 1.0);
+    Ok(ResultsSoFar {
+        simulated_s,
+        streams: (0..plan.streams.len()).map(stream).collect(),
+        components: components::all(plan, &outcomes, simulated_s),
+    })
+}
+
+fn broke_no_law(outcomes: &[Outcome]) -> Result<(), String> {
+    match outcomes.iter().flat_map(|outcome| outcome.broken.iter()).next() {
+        Some(broken) => {
+            Err(format!("this is a defect of headrace, please report it with the scenario: {broken}"))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Draws up the results of all replications of a plan; what theory says only where it is wanted.
 ///
 /// # Errors
@@ -137,9 +182,7 @@ pub fn of(
     options: &Options,
     deadline: &Deadline,
 ) -> Result<Results, String> {
-    if let Some(broken) = outcomes.iter().flat_map(|outcome| outcome.broken.iter()).next() {
-        return Err(format!("this is a defect of headrace, please report it with the scenario: {broken}"));
-    }
+    broke_no_law(outcomes)?;
     let are_all = outcomes.len() == plan.replications() as usize;
     let ends = outcomes.iter().map(|outcome| outcome.end);
     let ended = ends.max().map_or(End::Cancelled, |end| if are_all { end } else { end.max(End::TooLong) });

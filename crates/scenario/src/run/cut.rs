@@ -22,7 +22,8 @@ pub struct Cut {
 }
 
 impl Cut {
-    const NOTHING: Self = Self { first: 0, steady: true, too_short: false };
+    /// Nothing is left out.
+    pub const NOTHING: Self = Self { first: 0, steady: true, too_short: false };
 }
 
 /// Something at each place where a replication may be cut.

@@ -30,6 +30,7 @@ pub use points::RunSegment;
 pub(crate) mod background {
     pub use super::events::start_all as start;
     pub use super::faults::FaultsByCount;
+    pub use super::outcome::so_far;
     pub use super::replication::{Hosts, Replication, RequestSource, threads};
     pub use super::still::Still;
 }

@@ -3,8 +3,7 @@
 use std::cell::{Cell, RefCell};
 
 use headrace_kernel::Sim;
-use headrace_storage::{Archive, Arena, Journey, NodeContext, SimContext, Slots, Timeline};
-use headrace_work::{DriveUse, FileAct, FileOp};
+use headrace_storage::{Arena, Journey, NodeContext, SimContext, Slots, Timeline};
 
 use super::cut::{self, Candidates};
 use super::events;
@@ -15,7 +14,7 @@ use super::replication::{Hosts, Replication, RequestSource, threads};
 use super::still::Still;
 use super::watch::{Deadline, Watch};
 use crate::checks::FileBooks;
-use crate::plan::{Plan, StreamPlan};
+use crate::plan::Plan;
 use crate::record::{Record, RequestLog};
 use crate::spec::Engine;
 
@@ -42,13 +41,13 @@ pub fn run(
     let record = RefCell::new(Record::new(plan, arena, plan.requests(), log));
     let logged = options.requests.is_some() || first > 0;
     let sources = RequestSource::of_all(plan, (seed, logged), arena, &sim);
-    plan.streams.iter().zip(&sources).for_each(|(stream, source)| begin_with_older_files(stream, source));
     let replication = Replication {
         plan,
         seed,
         shared: &shared,
         arena,
         sources: &sources,
+        callers: &[],
         record: &record,
         end: Cell::new(None),
         still: Still::new(plan.requests()),
@@ -68,16 +67,4 @@ pub fn run(
     let cuts = cut::candidates(plan, options, number, &record);
     let outcomes = outcome::at_each(&cuts, &record, &replication, now, end, &phases);
     (outcomes, shared.timeline.journeys())
-}
-
-/// Has the archive of a stream begin with the files that are older than its log.
-fn begin_with_older_files(stream: &StreamPlan, source: &RequestSource) {
-    let surveys = stream.log.iter().map(|log| &log.survey);
-    for (file, places) in surveys.flat_map(|survey| survey.older.iter().map(|file| (file, &survey.places))) {
-        let place = places.get(&file.file).copied();
-        let act = if file.on_tape { FileAct::Stage } else { FileAct::Put };
-        let (file, bytes, drive) = (file.file, file.bytes, DriveUse::default());
-        let archive = source.edge.get::<Archive>().expect("older files are those of an archive");
-        archive.begin_with(&FileOp { act, file, bytes, user: 0, host: 0, drive }, place);
-    }
 }

@@ -195,6 +195,14 @@ pub fn phases(record: &mut Record, arena: Arena, now: Nanos) -> Arc<[PhaseOutcom
     phases.iter().zip(ends).map(outcome).collect()
 }
 
+/// Returns what a simulation that goes on has found from its beginning to `now`.
+pub fn so_far(of: &Replication, now: Nanos) -> Outcome {
+    let phases = phases(&mut of.record.borrow_mut(), of.arena, now);
+    let cuts = Candidates { alone: None, shared: vec![Cut::NOTHING] };
+    let mut found = at_each(&cuts, &of.record.borrow(), of, now, End::TimeUp, &phases);
+    found.shared.remove(0)
+}
+
 /// Outcomes of a replication, cut at each of `cuts`.
 pub fn at_each(
     cuts: &Candidates<Cut>,
@@ -236,6 +244,7 @@ fn evidence<'e, 'm>(record: &'e Record, of: &'e Replication<'m>, now: Nanos) -> 
         graph: &of.plan.graph,
         arena: of.arena,
         streams: streams.map(|((plan, stream), source)| (plan.name.as_str(), stream, &source.edge)).collect(),
+        callers: of.callers,
         now,
     }
 }

@@ -4,9 +4,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
 use headrace_kernel::{Pool, RngStream, Sim, WorkerPool};
-use headrace_storage::{Arena, CartridgeSession, Edge, SimContext, Trigger};
+use headrace_storage::{Archive, Arena, CartridgeSession, Edge, SimContext, Trigger};
 use headrace_units::Nanos;
-use headrace_work::{Block, Cause, FileOp, Request};
+use headrace_work::{Block, Cause, FileAct, FileOp, Request};
 use headrace_workload::{Arrivals, Requests, WhenFull};
 
 use super::faults::FaultsByCount;
@@ -37,6 +37,8 @@ pub struct Replication<'m> {
     pub arena: Arena<'m>,
     /// One for each stream.
     pub sources: &'m [RequestSource<'m>],
+    /// The ways by which a program that embeds the simulation sends requests; none in a run.
+    pub callers: &'m [Option<Edge<'m>>],
     pub record: &'m RefCell<Record<'m>>,
     pub end: Cell<Option<End>>,
     pub still: Still,
@@ -74,13 +76,15 @@ pub struct RequestSource<'m> {
 }
 
 impl<'m> RequestSource<'m> {
-    /// The sources of all streams; `logged` says whether their requests are handed out.
+    /// The sources of all streams; `logged` says whether their requests are handed out. Archives take the files that are older than their logs.
     pub fn of_all(plan: &Plan, drawn: (u64, bool), arena: Arena<'m>, sim: &'m Sim<'m>) -> Vec<Self> {
         let mut threads = 0;
         let source = |stream: &StreamPlan| {
             let own = stream.spec.threads();
             threads += own;
-            Self::new(plan, stream, drawn, (threads - own, own), (arena, sim))
+            let source = Self::new(plan, stream, drawn, (threads - own, own), (arena, sim));
+            source.begin_with_older_files(stream);
+            source
         };
         plan.streams.iter().map(source).collect()
     }
@@ -114,6 +118,20 @@ impl<'m> RequestSource<'m> {
             threads,
             is_trigger: target.serves::<Trigger>(),
             is_session: target.serves::<CartridgeSession>(),
+        }
+    }
+
+    /// Has the archive of its stream begin with the files that are older than its log.
+    fn begin_with_older_files(&self, stream: &StreamPlan) {
+        let surveys = stream.log.iter().map(|log| &log.survey);
+        for (file, places) in
+            surveys.flat_map(|survey| survey.older.iter().map(|file| (file, &survey.places)))
+        {
+            let act = if file.on_tape { FileAct::Stage } else { FileAct::Put };
+            let archive = self.edge.get::<Archive>().expect("older files are those of an archive");
+            let fits =
+                archive.begin_with(&FileOp::new(act, file.file, file.bytes), places.get(&file.file).copied());
+            assert!(fits, "a plan has no more older files than fit into the pool");
         }
     }
 

@@ -29,7 +29,7 @@ fn laws_broken_by(act: Act) -> Vec<String> {
     act(arena, &edge, &mut record);
     let streams = vec![("users", &record.streams[0], &edge)];
     let files = Vec::new();
-    broken(&Evidence { files, graph: &plan.graph, arena, streams, now: Nanos(100_000_000) })
+    broken(&Evidence { files, graph: &plan.graph, arena, streams, callers: &[], now: Nanos(100_000_000) })
 }
 
 const ASK: Request<Block> =

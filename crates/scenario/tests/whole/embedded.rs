@@ -117,6 +117,30 @@ fn the_streams_of_a_scenario_are_background_load() {
     assert!(beside > alone && many > 20, "{beside} after {alone}, {many} requests");
 }
 
+/// What components did is what the results of a run of the same requests say.
+#[test]
+fn results_are_those_of_a_run() {
+    let (text, rate) = SYSTEMS[0];
+    let requests = of_run(text, rate);
+    let mut storage = Storage::load(&system(text), "host.yaml", &[], 1).unwrap();
+    for (at, block, _) in &requests {
+        storage.submit(*at, 0, *block, false).unwrap();
+    }
+    let load = format!(
+        "workload: {{t: {{to: t, arrivals: {{poisson: {rate}}}, op: {{reads: 60 %}}, size: 4 KiB}}}}\n\
+         run: {{requests: 1500, engine: events, warm_up: none}}"
+    );
+    let options = Options { theory: false, ..Options::default() };
+    let ran =
+        simulate(&(system(text) + &load), "run.yaml", &[], &options, &Progress::default()).unwrap().results;
+    let end = requests.iter().map(|(.., answered)| *answered).max().unwrap();
+    storage.advance(end).unwrap();
+    let found = storage.results().unwrap();
+    assert_eq!((found.simulated_s, found.streams.len()), (ran.simulated_s, 0));
+    let text = |components| serde_json::to_string_pretty(components).unwrap();
+    assert_eq!(text(&found.components), text(&ran.components));
+}
+
 #[test]
 fn what_fails_answers_nothing_until_it_returns() {
     let mut storage =
@@ -194,7 +218,7 @@ proptest! {
     #[test]
     fn any_calls_are_answered_or_refused(
         system in 0..SYSTEMS.len(),
-        calls in prop::collection::vec((0u8..8, any::<u32>(), any::<u64>()), 1..200),
+        calls in prop::collection::vec((0u8..9, any::<u32>(), any::<u64>()), 1..200),
     ) {
         let mut storage = Storage::load(&self::system(SYSTEMS[system].0), "host.yaml", &[], 1).unwrap();
         let target = storage.target("t").unwrap();
@@ -213,7 +237,8 @@ proptest! {
                     let change = [Change::Fails, Change::Returns, Change::Replaced][large as usize % 3];
                     _ = storage.change(if small % 2 == 0 { "t/drive[0]" } else { "t" }, change);
                 }
-                3 | 4 => {
+                3 => _ = storage.results().unwrap(),
+                4 | 5 => {
                     if let Ok(found) = storage.next_completion(at) {
                         note(found, storage.now());
                     }
@@ -231,5 +256,6 @@ proptest! {
             note(Some(found), storage.now());
         }
         prop_assert_eq!(answered.len() as u64, submitted);
+        storage.results().unwrap();
     }
 }

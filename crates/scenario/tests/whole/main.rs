@@ -8,6 +8,7 @@ mod device_cache;
 mod drives;
 mod durability;
 mod embedded;
+mod embedded_files;
 mod endings;
 mod engines;
 mod event_network;

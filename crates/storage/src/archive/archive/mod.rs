@@ -317,25 +317,35 @@ impl<'m> Serve<'m, FileOp> for Archive<'m> {
 }
 
 impl Archive<'_> {
-    /// Takes a file that exists when the run begins: in the disk pool where it is one to put, on tape where it is one to stage, at its place
-    /// where that is known.
-    pub fn begin_with(&self, file: &FileOp, place: Option<TapePlace>) {
-        if self.files.borrow().find(file.file).is_some() {
-            return;
-        }
-        let (number, _) = self.files.borrow_mut().create(file.file, file.bytes, self.now());
-        if file.act == FileAct::Stage && !self.libraries.is_empty() {
-            self.begin_on_tape(number, file.file, place);
-            return;
-        }
-        self.begin_in_pool(number);
-        self.is_fresh(number, NOBODY);
+    /// Returns the size of the file of this name; none if there is no such file, or its put failed.
+    pub fn size_of(&self, name: u64) -> Option<u64> {
+        let files = self.files.borrow();
+        files.find(name).map(|file| files[file].bytes)
     }
 
-    /// The data of a file is in the disk pool when the run begins.
+    /// Takes a file that exists when the run begins: in the disk pool where it is one to put, on tape where it is one to stage, at its place
+    /// where that is known. Returns false if the pool has no room for it.
+    pub fn begin_with(&self, file: &FileOp, place: Option<TapePlace>) -> bool {
+        if self.files.borrow().find(file.file).is_some() {
+            return true;
+        }
+        let is_on_tape = file.act == FileAct::Stage && !self.libraries.is_empty();
+        if !is_on_tape && !self.pool.1.take_now(file.bytes) {
+            return false;
+        }
+        let (number, _) = self.files.borrow_mut().create(file.file, file.bytes, self.now());
+        if is_on_tape {
+            self.begin_on_tape(number, file.file, place);
+        } else {
+            self.begin_in_pool(number);
+            self.is_fresh(number, NOBODY);
+        }
+        true
+    }
+
+    /// The data of a file is in the disk pool when the run begins, and has taken its space.
     fn begin_in_pool(&self, file: FileNumber) {
         let bytes = self.files.borrow()[file].bytes;
-        assert!(self.pool.1.take_now(bytes), "older files fit into the pool");
         self.tell(Fact::SpaceTaken { pool: self.pool_id(), file, bytes });
         self.files.borrow_mut()[file].volume = self.pool.1.allocate(bytes);
         self.arrived(file);
