@@ -15,7 +15,7 @@ typedef enum headrace_status {
   HEADRACE_STATUS_OK = 0,
   // Time would run backwards.
   HEADRACE_STATUS_PAST = 1,
-  // There is no such component, target, operation or change, or a component cannot change so.
+  // There is no such component, target, operation or change, a target takes other requests, or a component cannot change so.
   HEADRACE_STATUS_UNKNOWN = 2,
   // The request ends beyond the last byte of its target.
   HEADRACE_STATUS_BEYOND_END = 3,

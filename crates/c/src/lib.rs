@@ -23,7 +23,7 @@ pub enum HeadraceStatus {
     Ok = 0,
     /// Time would run backwards.
     Past = 1,
-    /// There is no such component, target, operation or change, or a component cannot change so.
+    /// There is no such component, target, operation or change, a target takes other requests, or a component cannot change so.
     Unknown = 2,
     /// The request ends beyond the last byte of its target.
     BeyondEnd = 3,

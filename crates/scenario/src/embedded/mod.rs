@@ -273,16 +273,15 @@ impl Storage {
             return Err(StorageError::TooManyUnstable(power::MOST_UNSTABLE, target.name.clone()));
         }
         let request = Request { durable, ..Request::new(target.key(), block) };
-        let visit = Visit { ticket: self.submitted, at, target: target.id, request };
-        self.submitted += 1;
-        self.in_flight += 1;
-        self.machine.with_handle(|handle| handle.visits.start(visit));
-        Ok(visit.ticket)
+        let target = target.id;
+        let ticket = self.next_ticket();
+        self.machine.with_handle(|handle| handle.visits.start(Visit { ticket, at, target, request }));
+        Ok(ticket)
     }
 
     /// Submits an operation on a file to an archive at the time `at`, now or later, and returns its number. A get sends the first `bytes` of its
     /// file, or all of it if it has no more; a put has at least one byte; other operations are on the whole file, whatever their `bytes`.
-    /// One on a file that does not exist at that time fails.
+    /// One on a file that does not exist at that time fails. An archive keeps an entry of each file that was ever put, of deleted ones too.
     ///
     /// # Errors
     /// It is in the past, to what is no archive, of no bytes, of more than the disk pool has, a session of a cartridge, or one too many.
@@ -291,20 +290,18 @@ impl Storage {
         let target = taker(&mut self.targets, target, true)?;
         match op.act {
             FileAct::Session => {
-                return Err(StorageError::CannotHold(
-                    "a session of a cartridge is no operation on a file".to_owned(),
-                ));
+                let takes = "operations on files, and no sessions of cartridges";
+                return Err(StorageError::WrongRequest { name: target.name.clone(), takes });
             }
             FileAct::Put | FileAct::Get if op.bytes == 0 => return Err(StorageError::Empty),
             FileAct::Put => fits(op.bytes, target)?,
             _ => {}
         }
         let request = Request::new(target.key(), op);
-        let visit = Visit { ticket: self.submitted, at, target: target.id, request };
-        self.submitted += 1;
-        self.in_flight += 1;
-        self.machine.with_handle(|handle| handle.file_visits.start(visit));
-        Ok(visit.ticket)
+        let target = target.id;
+        let ticket = self.next_ticket();
+        self.machine.with_handle(|handle| handle.file_visits.start(Visit { ticket, at, target, request }));
+        Ok(ticket)
     }
 
     /// Has a file of `bytes` exist in an archive from the beginning. One of the same name is left as it is.
@@ -339,6 +336,13 @@ impl Storage {
         })?;
         let full = || StorageError::CannotHold(format!("`{}` has no room for {bytes} B more", target.name));
         added.then_some(()).ok_or_else(full)
+    }
+
+    /// Returns the number of a request that is on its way from now on.
+    fn next_ticket(&mut self) -> u64 {
+        self.submitted += 1;
+        self.in_flight += 1;
+        self.submitted - 1
     }
 
     /// Returns an error if a request cannot be submitted at `at`, whatever it is.

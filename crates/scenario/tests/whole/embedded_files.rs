@@ -223,7 +223,7 @@ fn an_operation_that_makes_no_sense_is_refused() {
     let wrong = storage.submit(Nanos::ZERO, archive, block, false).unwrap_err();
     assert_eq!(wrong.to_string(), "`archive` takes operations on files");
     let mut submit = |act, bytes| storage.submit_file(Nanos::ZERO, archive, FileOp::new(act, 9, bytes));
-    assert!(matches!(submit(FileAct::Session, 1), Err(StorageError::CannotHold(_))));
+    assert!(matches!(submit(FileAct::Session, 1), Err(StorageError::WrongRequest { .. })));
     assert_eq!(submit(FileAct::Put, 0), Err(StorageError::Empty));
     assert!(matches!(submit(FileAct::Put, 401 * MB), Err(StorageError::CannotHold(_))));
     assert_eq!(submit(FileAct::Put, 300 * MB), Ok(0));
