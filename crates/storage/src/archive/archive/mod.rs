@@ -330,7 +330,7 @@ impl Archive<'_> {
             return true;
         }
         let is_on_tape = file.act == FileAct::Stage && !self.libraries.is_empty();
-        if !is_on_tape && !self.pool.1.take_now(file.bytes) {
+        if !is_on_tape && !self.pool.1.has_room(file.bytes) {
             return false;
         }
         let (number, _) = self.files.borrow_mut().create(file.file, file.bytes, self.now());
@@ -343,9 +343,10 @@ impl Archive<'_> {
         true
     }
 
-    /// The data of a file is in the disk pool when the run begins, and has taken its space.
+    /// The data of a file is in the disk pool when the run begins.
     fn begin_in_pool(&self, file: FileNumber) {
         let bytes = self.files.borrow()[file].bytes;
+        assert!(self.pool.1.take_now(bytes), "the pool has room for what it begins with");
         self.tell(Fact::SpaceTaken { pool: self.pool_id(), file, bytes });
         self.files.borrow_mut()[file].volume = self.pool.1.allocate(bytes);
         self.arrived(file);
