@@ -90,6 +90,7 @@ def test_results_so_far_are_those_of_a_run(ran: polars.DataFrame) -> None:
     ]
     assert found["components"][0]["bytes_per_s"] * found["simulated_s"] == pytest.approx(ran["bytes"].sum())
     assert (found["components"][1]["utilisation"] or 0) > 0
+    # Six reads in ten are one access; writes are four.
     assert found["components"][0]["meters"]["accesses_per_request"] == pytest.approx(2.2, rel=0.1)
 
 
@@ -114,10 +115,12 @@ def test_an_archive_puts_gets_and_recalls_files() -> None:
         storage.submit_file("archive", "put", "run-1.dat")
     with pytest.raises(ValueError, match="`archive` takes operations on files"):
         storage.submit("archive", "read", address=0, size=512)
-    with pytest.raises(ValueError, match="files exist before the first request"):
+    with pytest.raises(ValueError, match="files can be added only before the first request"):
         storage.add_file("archive", 9, 1)
-    with pytest.raises(ValueError, match="there is no such operation on files"):
+    with pytest.raises(ValueError, match="there is no operation `read` on files; there are get, put, stage"):
         took("read", 1)
+    with pytest.raises(ValueError, match="there is no operation `reed`; there are read, write, discard, flush"):
+        storage.submit("archive", "reed", address=0, size=512)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="a file of 100000001 B does not fit into the 100000000 B of `archive`"):
         took("put", 1, size=100_000_001)
 
@@ -152,6 +155,13 @@ def test_requests_one_by_one_get_the_answers_of_a_run(ran: polars.DataFrame) -> 
     for number, row in enumerate(ran.head(100).iter_rows(named=True)):
         assert done[number].at_ns == row["completed_ns"]
         assert sum(span.ns for span in done[number].spans) == row["completed_ns"] - row["issued_ns"]
+
+
+def test_a_job_file_of_fio_is_background_load() -> None:
+    storage = Storage(ROOT / "examples/fio-job.yaml")
+    storage.advance(10**7)
+    assert [stream["name"] for stream in storage.results()["streams"]] == ["tables", "log"]
+    assert storage.results()["streams"][0]["completed"] > 0
 
 
 def test_mistakes_are_errors_and_change_nothing() -> None:
@@ -404,13 +414,12 @@ class FileRequest(ctypes.Structure):
 def test_an_archive_answers_c(library: Path) -> None:
     c = ctypes.CDLL(str(library / "libheadrace_c.so"))
     c.headrace_load.restype = c.headrace_error.restype = ctypes.c_void_p
-    c.headrace_now.restype = ctypes.c_uint64
+    c.headrace_number_of.restype = ctypes.c_uint64
     storage = ctypes.c_void_p(
         c.headrace_load(ARCHIVE.encode(), b"s.yaml", ctypes.c_uint64(1), None, ctypes.c_size_t(0))
     )
     target, place = ctypes.c_size_t(), (ctypes.c_uint64 * 2)(3, 0)
     assert c.headrace_target(storage, b"archive", ctypes.byref(target)) == 0
-    c.headrace_number_of.restype = ctypes.c_uint64
     file, size = ctypes.c_uint64(c.headrace_number_of(b"7")), ctypes.c_uint64(20_000_000)
     assert c.headrace_add_file(storage, target, file, size, 1, place) == 0
     assert c.headrace_add_file(storage, target, ctypes.c_uint64(8), ctypes.c_uint64(1 << 40), 0, None) == 9

@@ -3,9 +3,9 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast, get_args
 
-from headrace import _core
+from headrace import _core, fio_workload
 from headrace.plan import sets
 from headrace.result_types import ComponentResults, StreamResults
 from headrace.scenario import Scenario, load
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Op = Literal["read", "write", "discard", "flush"]
 FileOp = Literal["get", "put", "stage", "delete", "cancel"]
 OPS: dict[str, int] = {"read": 0, "write": 1, "discard": 2, "flush": 3}
+FILE_OPS: tuple[FileOp, ...] = get_args(FileOp)
 # Later than any completion.
 END_NS = (1 << 64) - 1
 
@@ -104,7 +105,7 @@ class Storage:
     def __init__(self, scenario: "Scenario | str | Path", *, seed: int = 1, remember_writes: bool = False) -> None:
         """Build the system."""
         of = scenario if isinstance(scenario, Scenario) else load(scenario)
-        self._core = _core.Storage(of.text, str(of.file), sets(of.changes), seed)
+        self._core = _core.Storage(of.text, str(of.file), sets(of.changes), fio_workload.streams, seed)
         self._targets = {name: number for number, (name, _) in enumerate(self._core.targets())}
         if remember_writes:
             self._core.remember_writes()
@@ -131,7 +132,7 @@ class Storage:
         has no bytes (`size=0`), and completes when all that completed before it is there.
         """
         at = self.now_ns if at_ns is None else at_ns
-        return self._core.submit(at, self._target(target), OPS[op], address, size, durable)
+        return self._core.submit(at, self._target(target), _code(op), address, size, durable)
 
     def submit_all(
         self,
@@ -151,7 +152,7 @@ class Storage:
         import numpy as np  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
 
         named = np.asarray(ops)
-        codes = named if named.dtype.kind in "iu" else np.array([OPS[op] for op in np.ravel(named)])
+        codes = named if named.dtype.kind in "iu" else np.array([_code(op) for op in np.ravel(named)])
         columns = np.broadcast_arrays(*(np.ravel(np.asarray(of, dtype="<u8")) for of in (at_ns, codes, address, size)))
         at, op, where, many = (np.ascontiguousarray(column).tobytes() for column in columns)
         first = self._core.submit_all(self._target(target), at, op, where, many, durable)
@@ -172,10 +173,11 @@ class Storage:
 
         Files, users and hosts are names or numbers, as in logs. A put has a size; a get may have one, to be sent that
         part of its file; other operations are on the whole file. An operation on a file that does not exist at that
-        time fails.
-        `cancel` withdraws the recall of a file that no drive serves yet.
+        time fails. `cancel` withdraws the recall of a file that no drive serves yet.
         """
         at = self.now_ns if at_ns is None else at_ns
+        if op not in FILE_OPS:
+            raise ValueError(f"there is no operation `{op}` on files; there are {', '.join(FILE_OPS)}")
         if op == "put" and size is None:
             raise ValueError(f"`put` needs the `size` of `{file}`")
         many = END_NS if size is None else size
@@ -190,10 +192,10 @@ class Storage:
         on_tape: bool = False,
         place: tuple[str | int, int | None] | None = None,
     ) -> None:
-        """Have a file exist in an archive from the beginning, in its disk pool or on tape.
+        """Add a file that an archive has from the beginning, in its disk pool or on tape.
 
-        `place` is its cartridge, and where it begins there in bytes, or none if only the cartridge is known.
-        Without it, the archive chooses. To be called before the first request.
+        `place` is its cartridge, and the byte at which it begins there, or none if only the cartridge is known. Without
+        a place, the archive chooses. To be called before the first request, and before time passes.
         """
         at = None if place is None else (str(place[0]), place[1])
         self._core.add_file(self._target(archive), (str(file), size), on_tape or at is not None, at)
@@ -281,3 +283,9 @@ class Storage:
             known = ", ".join(self._targets)
             raise ValueError(f"there is no target of requests `{name}`; there are {known}")
         return self._targets[name]
+
+
+def _code(op: str) -> int:
+    if op not in OPS:
+        raise ValueError(f"there is no operation `{op}`; there are {', '.join(OPS)}")
+    return OPS[op]

@@ -29,7 +29,7 @@ typedef enum headrace_status {
   HEADRACE_STATUS_INVALID = 7,
   // Power cannot fail, or writes cannot be remembered, in this storage; or too many writes were not flushed.
   HEADRACE_STATUS_POWER = 8,
-  // An archive cannot have a file, or has it too late.
+  // An archive cannot hold a file, or the file was added too late.
   HEADRACE_STATUS_FILE = 9,
   // The simulation broke a law that every simulation must keep: headrace is wrong.
   HEADRACE_STATUS_DEFECT = 10,
@@ -195,8 +195,8 @@ enum headrace_status headrace_submit_file(struct headrace_storage *storage,
                                           const struct headrace_file_request *request,
                                           uint64_t *ticket);
 
-// Has a file exist in an archive from the beginning: in its disk pool, or on tape if `on_tape` is not 0, at `place` or, where that is null, at a
-// place of the archive's choice. To be called before the first request.
+// Adds a file that an archive has from the beginning: in its disk pool, or on tape if `on_tape` is not 0, there at `place` or, if that is null, where
+// the archive chooses. To be called before the first request, and before time passes.
 //
 // # Safety
 // `storage` came from `headrace_load`; `place` can be read, or is null. Null is refused for `storage`.

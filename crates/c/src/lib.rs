@@ -37,7 +37,7 @@ pub enum HeadraceStatus {
     Invalid = 7,
     /// Power cannot fail, or writes cannot be remembered, in this storage; or too many writes were not flushed.
     Power = 8,
-    /// An archive cannot have a file, or has it too late.
+    /// An archive cannot hold a file, or the file was added too late.
     File = 9,
     /// The simulation broke a law that every simulation must keep: headrace is wrong.
     Defect = 10,
@@ -158,7 +158,7 @@ fn status(error: &StorageError) -> HeadraceStatus {
         StorageError::UnknownTarget { .. }
         | StorageError::CannotChange(_)
         | StorageError::WrongRequest { .. } => HeadraceStatus::Unknown,
-        StorageError::CannotHold(_) | StorageError::TooLateToExist => HeadraceStatus::File,
+        StorageError::CannotHold(_) | StorageError::TooLateToAdd => HeadraceStatus::File,
         StorageError::Defect(_) => HeadraceStatus::Defect,
         StorageError::BeyondEnd { .. } => HeadraceStatus::BeyondEnd,
         StorageError::Empty => HeadraceStatus::Empty,
@@ -374,8 +374,8 @@ pub unsafe extern "C" fn headrace_submit_file(
     unsafe { of.give(found, ticket) }
 }
 
-/// Has a file exist in an archive from the beginning: in its disk pool, or on tape if `on_tape` is not 0, at `place` or, where that is null, at a
-/// place of the archive's choice. To be called before the first request.
+/// Adds a file that an archive has from the beginning: in its disk pool, or on tape if `on_tape` is not 0, there at `place` or, if that is null, where
+/// the archive chooses. To be called before the first request, and before time passes.
 ///
 /// # Safety
 /// `storage` came from `headrace_load`; `place` can be read, or is null. Null is refused for `storage`.

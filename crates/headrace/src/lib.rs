@@ -25,11 +25,11 @@
 
 pub use headrace_scenario::document::Problems;
 pub use headrace_scenario::embedded::{
-    Completion, ComponentUse, FilePlace, LostWrite, PowerLoss, Storage, StorageError,
+    Completion, ComponentUse, LostWrite, PowerLoss, Storage, StorageError,
 };
 pub use headrace_scenario::results::ResultsSoFar;
 pub use headrace_storage::Change;
 pub use headrace_units::Nanos;
 pub use headrace_work::{
-    Block, Breakdown, DriveUse, FileAct, FileOp, NodeId, Op, TapePlace, TimeKind, number_of,
+    Block, Breakdown, DriveUse, FileAct, FileOp, FilePlace, NodeId, Op, TapePlace, TimeKind, number_of,
 };

@@ -1,14 +1,14 @@
 //! A storage system inside a Python program.
 
-use headrace_scenario::embedded::{Completion, FilePlace, LostWrite, Storage, StorageError};
+use headrace_scenario::embedded::{Completion, LostWrite, Storage, StorageError};
 use headrace_storage::Change;
 use headrace_units::Nanos;
-use headrace_work::{Block, FileAct, FileOp, Op, TapePlace, TimeKind, number_of};
+use headrace_work::{Block, FileAct, FileOp, FilePlace, Op, TapePlace, TimeKind, number_of};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::refused;
+use crate::plan::with_jobs;
 
 /// A storage system that belongs to the thread that made it. Times are in ns.
 #[pyclass(name = "Storage", unsendable)]
@@ -63,8 +63,14 @@ fn kind(kind: TimeKind) -> &'static str {
 #[pymethods]
 impl StorageHandle {
     #[new]
-    fn load(text: &str, file: &str, sets: Vec<(String, String)>, seed: u64) -> PyResult<Self> {
-        let mut storage = Storage::load(text, file, &sets, seed).map_err(|problems| refused(&problems))?;
+    fn load(
+        text: &str,
+        file: &str,
+        sets: Vec<(String, String)>,
+        jobs: Py<PyAny>,
+        seed: u64,
+    ) -> PyResult<Self> {
+        let mut storage = with_jobs(&jobs, |jobs| Storage::load_with_jobs(text, file, &sets, jobs, seed))?;
         // The signal is only noted here: what is raised is raised where the call ends.
         storage.interrupted_by(|| Python::attach(|py| py.check_signals().is_ok()));
         Ok(Self { storage })
@@ -113,19 +119,21 @@ impl StorageHandle {
         &mut self,
         at: u64,
         target: usize,
-        act: &str,
+        named: &str,
         file: (&str, u64),
         who: (&str, &str),
     ) -> PyResult<u64> {
-        let act = FileAct::ALL.into_iter().find(|known| known.name() == act);
-        let act = act.ok_or_else(|| PyValueError::new_err("there is no such operation on files"))?;
+        let act = FileAct::ALL.into_iter().find(|known| known.name() == named);
+        let act =
+            act.ok_or_else(|| PyValueError::new_err(format!("there is no operation `{named}` on files")))?;
         let number = |name: &str| number_of(name.as_bytes());
         let op =
             FileOp { user: number(who.0), host: number(who.1), ..FileOp::new(act, number(file.0), file.1) };
         self.storage.submit_file(Nanos(at), target, op).map_err(wrong)
     }
 
-    /// Has a file, its name and bytes, exist in an archive from the beginning: in its pool, or on tape at a place of its choice, a cartridge or a position of one.
+    /// Adds a file, its name and bytes, that an archive has from the beginning: in its pool or on tape, there on a cartridge, at a position of one,
+    /// or where the archive chooses.
     fn add_file(
         &mut self,
         target: usize,

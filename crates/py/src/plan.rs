@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
-use headrace_scenario::job_files::{AskedJobs, JobError, Jobs};
+use headrace_scenario::job_files::{AskedJobs, JobError, JobFiles, Jobs};
 use headrace_scenario::progress::Progress;
 use headrace_scenario::run::{End, Options};
 use headrace_scenario::{Found, Prepared, document::Problems, durability, results};
@@ -30,19 +30,8 @@ impl PlanHandle {
         sets: &[(String, String)],
         jobs: &Py<PyAny>,
     ) -> PyResult<Self> {
-        let lost = Mutex::new(None);
-        let jobs = |asked: &AskedJobs| {
-            Python::attach(|py| {
-                streams(py, jobs, asked).map_err(|error| {
-                    let told = job_error(py, &error);
-                    *lost.lock().expect("nobody panicked with it") = told.is_none().then_some(error);
-                    told.unwrap_or(JobError { message: String::new(), help: None })
-                })
-            })
-        };
-        let read = py.detach(|| Prepared::read(text, file, sets, &jobs));
-        lost.into_inner().expect("nobody panicked with it").map_or(Ok(()), Err)?;
-        Ok(Self { prepared: read.map_err(|problems| refused(&problems))? })
+        let prepared = with_jobs(jobs, |jobs| py.detach(|| Prepared::read(text, file, sets, jobs)))?;
+        Ok(Self { prepared })
     }
 
     /// Does `work` with the scenario while Python watches; passes Ctrl-C on to it.
@@ -182,6 +171,23 @@ impl PlanHandle {
         }
         Ok((json(&found.results), json(&found.journeys)))
     }
+}
+
+/// Has `read` read a scenario, and Python the job file of fio that it may name: `jobs` gets and returns JSON. An error of Python's own, other
+/// than one in the job file, is passed on.
+pub fn with_jobs<T>(jobs: &Py<PyAny>, read: impl FnOnce(JobFiles) -> Result<T, Problems>) -> PyResult<T> {
+    let lost = Mutex::new(None);
+    let found = read(&|asked: &AskedJobs| {
+        Python::attach(|py| {
+            streams(py, jobs, asked).map_err(|error| {
+                let told = job_error(py, &error);
+                *lost.lock().expect("nobody panicked with it") = told.is_none().then_some(error);
+                told.unwrap_or(JobError { message: String::new(), help: None })
+            })
+        })
+    });
+    lost.into_inner().expect("nobody panicked with it").map_or(Ok(()), Err)?;
+    found.map_err(|problems| refused(&problems))
 }
 
 /// Has Python read a job file.

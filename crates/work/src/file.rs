@@ -63,6 +63,15 @@ impl FileOp {
     }
 }
 
+/// Where a file is that exists when a simulation begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FilePlace {
+    /// In the disk pool of its archive.
+    Pool,
+    /// On tape, at this place or at one of the archive's choice.
+    Tape(Option<TapePlace>),
+}
+
 impl FileAct {
     /// All acts, in the order in which tables show them.
     pub const ALL: [Self; 6] = [Self::Get, Self::Put, Self::Stage, Self::Delete, Self::Session, Self::Cancel];

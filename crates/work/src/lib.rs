@@ -18,7 +18,7 @@ mod time;
 pub use block::{Block, Op};
 pub use breakdown::{Breakdown, Leg, NodeId, TimeKind};
 pub use event::DaqEvent;
-pub use file::{DriveUse, FileAct, FileOp, TapePlace, digits, number_of};
+pub use file::{DriveUse, FileAct, FileOp, FilePlace, TapePlace, digits, number_of};
 pub use file_table::FileTable;
 pub use invalid::Invalid;
 pub use request::{Cause, Request};

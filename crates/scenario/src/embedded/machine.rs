@@ -119,13 +119,7 @@ impl Machine {
             arena_builder: |plan, shared, contexts, slots| Arena::build(&plan.graph, shared, contexts, slots),
             record_builder: |plan, arena| RefCell::new(Record::new(plan, *arena, u64::MAX, None)),
             sources_builder: |plan, sim, arena| RequestSource::of_all(plan, (seed, false), *arena, sim),
-            targets_builder: |plan, arena| {
-                let edge = |id| {
-                    let view = plan.graph.view(id);
-                    (view.serves::<Block>() || view.serves::<FileOp>()).then(|| arena.edge_to(id))
-                };
-                plan.graph.ids().map(edge).collect()
-            },
+            targets_builder: |plan, arena| targets(plan, *arena),
             background_builder: |plan, shared, arena, sources, targets, record| Replication {
                 plan,
                 seed,
@@ -164,6 +158,15 @@ impl Machine {
         }
         .build()
     }
+}
+
+/// Returns the way to each component that requests can be submitted to.
+fn targets<'m>(plan: &Plan, arena: Arena<'m>) -> Vec<Option<Edge<'m>>> {
+    let edge = |id| {
+        let view = plan.graph.view(id);
+        (view.serves::<Block>() || view.serves::<FileOp>()).then(|| arena.edge_to(id))
+    };
+    plan.graph.ids().map(edge).collect()
 }
 
 /// Serves a request from its time to its answer.

@@ -9,10 +9,11 @@ use headrace_kernel::{Pause, RngStream};
 use headrace_storage::archive::tape_library::TapeLibraryPlan;
 use headrace_storage::{Activity, ArchivePlan, Arena, Change};
 use headrace_units::Nanos;
-use headrace_work::{Block, Breakdown, FileAct, FileOp, NodeId, Op, Request, TapePlace};
+use headrace_work::{Block, Breakdown, FileAct, FileOp, FilePlace, NodeId, Op, Request, TapePlace};
 
 use crate::document::{Path, Problem, Problems, Tree, ValueNode};
 use crate::faults::{self, Fault, Moment};
+use crate::job_files::JobFiles;
 use crate::plan::{self, Plan};
 use crate::progress::Progress;
 use crate::record::MeterReading;
@@ -103,9 +104,9 @@ pub enum StorageError {
     /// An archive cannot have a file, or not where it was said to be.
     #[error("{0}")]
     CannotHold(String),
-    /// Files of an archive exist before the first request.
-    #[error("files exist before the first request: name them before that, or put them")]
-    TooLateToExist,
+    /// A file was added to an archive after the first request, or after time has passed.
+    #[error("files can be added only before the first request and before time passes: put the file instead")]
+    TooLateToAdd,
     /// A request for no bytes, or a flush of some.
     #[error("a request is for one byte at least, and a flush for none")]
     Empty,
@@ -152,15 +153,6 @@ impl Target {
     }
 }
 
-/// Where a file is that exists before the first request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FilePlace {
-    /// In the disk pool of its archive.
-    Pool,
-    /// On tape, at a place of the archive's choice or at this one.
-    Tape(Option<TapePlace>),
-}
-
 /// A storage system inside another program.
 pub struct Storage {
     machine: Machine,
@@ -186,12 +178,26 @@ impl Storage {
     /// # Errors
     /// All errors in the scenario.
     pub fn load(source: &str, file: &str, sets: &[(String, String)], seed: u64) -> Result<Self, Problems> {
+        Self::load_with_jobs(source, file, sets, &job_files::unread, seed)
+    }
+
+    /// Builds the system of a scenario, as [`load`](Self::load) does, of which `jobs` reads the job file of fio, if it names one.
+    ///
+    /// # Errors
+    /// All errors in the scenario, or the first in the job file.
+    pub fn load_with_jobs(
+        source: &str,
+        file: &str,
+        sets: &[(String, String)],
+        jobs: JobFiles,
+        seed: u64,
+    ) -> Result<Self, Problems> {
         let mut tree =
             Tree::parse(source, file).map_err(|problem| Problems::unparsed(problem, source, file))?;
         if tree.child_mut(&["workload"]).is_none() {
             tree.put(&["workload"], ValueNode::from(&serde_json::json!({})));
         }
-        job_files::put_in(&mut tree, sets, &job_files::unread)?;
+        job_files::put_in(&mut tree, sets, jobs)?;
         let of_tree = |problems: Vec<document::Problem>| Problems::of(&tree, problems);
         let spec = ScenarioSpec::read(&mut tree.clone()).map_err(of_tree)?;
         let plan =
@@ -304,10 +310,10 @@ impl Storage {
         Ok(ticket)
     }
 
-    /// Has a file of `bytes` exist in an archive from the beginning. One of the same name is left as it is.
+    /// Adds a file of `bytes` that an archive has from the beginning. One of the same name is left as it is.
     ///
     /// # Errors
-    /// Something was submitted before; this is no archive; the file does not fit, or is on tape where there is none.
+    /// A request was submitted or time has passed; this is no archive; the file does not fit, or is on tape where there is none.
     pub fn add_file(
         &mut self,
         target: usize,
@@ -316,26 +322,22 @@ impl Storage {
         place: FilePlace,
     ) -> Result<(), StorageError> {
         if self.submitted > 0 || self.now > Nanos::ZERO {
-            return Err(StorageError::TooLateToExist);
+            return Err(StorageError::TooLateToAdd);
         }
         let target = taker(&mut self.targets, target, true)?;
         if bytes == 0 {
             return Err(StorageError::Empty);
         }
         fits(bytes, target)?;
-        let (act, at) = match place {
-            FilePlace::Pool => (FileAct::Put, None),
-            FilePlace::Tape(at) => (FileAct::Stage, at),
-        };
-        let added = self.machine.with_handle(|handle| {
-            if act == FileAct::Stage {
+        let is_added = self.machine.with_handle(|handle| {
+            if let FilePlace::Tape(at) = place {
                 tape_holds(handle.plan, target, at)?;
             }
             let archive = handle.archive(target.id).expect("files are added to an archive");
-            Ok(archive.begin_with(&FileOp::new(act, file, bytes), at))
+            Ok(archive.begin_with(file, bytes, place))
         })?;
         let full = || StorageError::CannotHold(format!("`{}` has no room for {bytes} B more", target.name));
-        added.then_some(()).ok_or_else(full)
+        is_added.then_some(()).ok_or_else(full)
     }
 
     /// Returns the number of a request that is on its way from now on.

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use headrace_kernel::{Pool, RngStream, Sim, WorkerPool};
 use headrace_storage::{Archive, Arena, CartridgeSession, Edge, SimContext, Trigger};
 use headrace_units::Nanos;
-use headrace_work::{Block, Cause, FileAct, FileOp, Request};
+use headrace_work::{Block, Cause, FileOp, FilePlace, Request};
 use headrace_workload::{Arrivals, Requests, WhenFull};
 
 use super::faults::FaultsByCount;
@@ -127,10 +127,10 @@ impl<'m> RequestSource<'m> {
         for (file, places) in
             surveys.flat_map(|survey| survey.older.iter().map(|file| (file, &survey.places)))
         {
-            let act = if file.on_tape { FileAct::Stage } else { FileAct::Put };
+            let on_tape = || FilePlace::Tape(places.get(&file.file).copied());
+            let place = if file.on_tape { on_tape() } else { FilePlace::Pool };
             let archive = self.edge.get::<Archive>().expect("older files are those of an archive");
-            let fits =
-                archive.begin_with(&FileOp::new(act, file.file, file.bytes), places.get(&file.file).copied());
+            let fits = archive.begin_with(file.file, file.bytes, place);
             assert!(fits, "a plan has no more older files than fit into the pool");
         }
     }

@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
-use headrace_scenario::embedded::{FilePlace, Storage, StorageError};
+use headrace_scenario::embedded::{Storage, StorageError};
 use headrace_scenario::progress::Progress;
 use headrace_scenario::run::Options;
 use headrace_scenario::simulate;
 use headrace_storage::Change;
 use headrace_units::Nanos;
-use headrace_work::{Block, FileAct, FileOp, Op, TapePlace, number_of};
+use headrace_work::{Block, FileAct, FileOp, FilePlace, Op, TapePlace, number_of};
 use proptest::prelude::*;
 
 const SYSTEM: &str = "
@@ -227,7 +227,7 @@ fn an_operation_that_makes_no_sense_is_refused() {
     assert_eq!(submit(FileAct::Put, 0), Err(StorageError::Empty));
     assert!(matches!(submit(FileAct::Put, 401 * MB), Err(StorageError::CannotHold(_))));
     assert_eq!(submit(FileAct::Put, 300 * MB), Ok(0));
-    assert_eq!(add(&mut storage, MB, FilePlace::Pool), Err(StorageError::TooLateToExist));
+    assert_eq!(add(&mut storage, MB, FilePlace::Pool), Err(StorageError::TooLateToAdd));
     assert_eq!(storage.remember_writes(), Err(StorageError::TooLateToRemember));
 }
 

@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 
 use headrace_kernel::{Locks, subkey};
 use headrace_units::{Nanos, counted};
-use headrace_work::{Breakdown, FileAct, FileOp, NodeId, Request, TapePlace};
+use headrace_work::{Breakdown, FileAct, FileOp, FilePlace, NodeId, Request, TapePlace};
 
 use crate::archive::disk_pool::DiskPool;
 use crate::archive::fact::Fact;
@@ -323,22 +323,22 @@ impl Archive<'_> {
         files.find(name).map(|file| files[file].bytes)
     }
 
-    /// Takes a file that exists when the run begins: in the disk pool where it is one to put, on tape where it is one to stage, at its place
-    /// where that is known. Returns false if the pool has no room for it.
-    pub fn begin_with(&self, file: &FileOp, place: Option<TapePlace>) -> bool {
-        if self.files.borrow().find(file.file).is_some() {
+    /// Takes a file that exists when the run begins; one on tape needs a tape library. Returns false if the pool has no room for it. One that
+    /// exists already stays as it is.
+    pub fn begin_with(&self, name: u64, bytes: u64, place: FilePlace) -> bool {
+        if self.files.borrow().find(name).is_some() {
             return true;
         }
-        let is_on_tape = file.act == FileAct::Stage && !self.libraries.is_empty();
-        if !is_on_tape && !self.pool.1.has_room(file.bytes) {
+        if place == FilePlace::Pool && !self.pool.1.has_room(bytes) {
             return false;
         }
-        let (number, _) = self.files.borrow_mut().create(file.file, file.bytes, self.now());
-        if is_on_tape {
-            self.begin_on_tape(number, file.file, place);
-        } else {
-            self.begin_in_pool(number);
-            self.is_fresh(number, NOBODY);
+        let (file, _) = self.files.borrow_mut().create(name, bytes, self.now());
+        match place {
+            FilePlace::Pool => {
+                self.begin_in_pool(file);
+                self.is_fresh(file, NOBODY);
+            }
+            FilePlace::Tape(place) => self.begin_on_tape(file, name, place),
         }
         true
     }
