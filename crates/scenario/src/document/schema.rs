@@ -280,10 +280,8 @@ impl<'s> Checker<'s> {
 
     fn quantity(&mut self, scalar: &Json, schema: &Json, path: &Path) {
         let unit = schema["x-unit"].as_str().unwrap_or_default();
-        match headrace_units::document::read(unit, &scalar_text(scalar)) {
-            Some(Err(error)) => self.say(Problem::at(path.clone(), format!("{}: {error}", named(path)))),
-            Some(Ok(_)) => {}
-            None => unreachable!("our schema names only units that exist, not `{unit}`"),
+        if let Some(Err(error)) = headrace_units::document::read(unit, &scalar_text(scalar)) {
+            self.say(Problem::at(path.clone(), format!("{}: {error}", named(path))));
         }
     }
 

@@ -6,7 +6,7 @@ use headrace_scenario::document::schema_of;
 use headrace_scenario::progress::Progress;
 use headrace_scenario::results::Results;
 use headrace_scenario::run::{End, Options};
-use headrace_scenario::simulate;
+use headrace_scenario::{devices::DeviceFile, scenario_schema, simulate};
 use headrace_storage::ComponentSpec;
 
 const PARTS: &str = "
@@ -168,4 +168,20 @@ fn every_kind_ends_under_its_limits() {
     let never: Vec<String> = kinds().into_iter().filter(|kind| !seen.contains(kind)).collect();
     assert!(never.is_empty(), "a kind without a system here: {never:?}");
     assert!(!kinds().is_empty());
+}
+
+/// Puts what schemas call the quantities of fields into `found`.
+fn quantities(schema: &serde_json::Value, found: &mut BTreeSet<String>) {
+    found.extend(schema["x-unit"].as_str().map(str::to_owned));
+    schema.as_object().into_iter().flatten().for_each(|(_, part)| quantities(part, found));
+    schema.as_array().into_iter().flatten().for_each(|part| quantities(part, found));
+}
+
+#[test]
+fn every_quantity_of_a_document_is_read_while_its_place_is_known() {
+    let mut found = BTreeSet::new();
+    quantities(&scenario_schema(), &mut found);
+    quantities(schema_of::<DeviceFile>(), &mut found);
+    assert!(found.contains("time") && found.contains("size"), "{found:?}");
+    found.iter().for_each(|unit| assert!(headrace_units::document::read(unit, "").is_some(), "{unit}"));
 }

@@ -310,7 +310,8 @@ impl<'m> Serve<'m, FileOp> for Archive<'m> {
                 self.wanted(request, breakdown).into_iter().for_each(|file| self.discard(file))
             }
             FileAct::Cancel => self.cancel(request, breakdown),
-            FileAct::Session => unreachable!("a plan sends sessions to a tape library"),
+            // Sessions are held by tape libraries.
+            FileAct::Session => breakdown.fail(),
         }
         breakdown.served(self.context.id, self.now());
     }

@@ -208,7 +208,7 @@ impl ArrayPlan {
         };
         let accesses = match (&self.layout, request.op) {
             (ArrayLayout::Striped(stripes), _) => Some(at_once(stripes.parts(request).collect())),
-            (_, Op::Flush) => unreachable!("flushes have no formula"),
+            (_, Op::Flush) => Some(Accesses::default()),
             (ArrayLayout::Mirrored(mirror), Op::Write | Op::Discard) => mirror.write(request, failed),
             (ArrayLayout::Mirrored(mirror), Op::Read) => Some(at_once(of_mirror(mirror))),
             (ArrayLayout::Parity(parity), Op::Write | Op::Discard) => parity.write(request, failed),

@@ -26,7 +26,8 @@ impl<'m> Array<'m> {
         let at_once = |then| Accesses { then, ..Accesses::default() };
         match (&self.plan.layout, request.op) {
             (ArrayLayout::Striped(stripes), _) => Some(at_once(stripes.parts(request).collect())),
-            (_, Op::Flush) => unreachable!("a flush goes to all disks, whatever the layout"),
+            // It accesses no data.
+            (_, Op::Flush) => Some(Accesses::default()),
             (ArrayLayout::Mirrored(mirror), Op::Write | Op::Discard) => mirror.write(request, units),
             (ArrayLayout::Mirrored(mirror), Op::Read) if self.members.are_whole() => {
                 let choose = |column, address| self.choose(mirror, column, 0, address, units);
