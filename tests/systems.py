@@ -553,7 +553,12 @@ class Systems:
                     ),
                     read=lambda: "mounted",
                 )
-            fields |= self.maybe(purge=lambda: {"weight": "size_mb", "high": "80 %", "low": "60 %"})
+            purge = {"weight": "size_mb", "high": "80 %", "low": "60 %"}
+            fields |= self.maybe(purge=lambda: purge)
+            if self.chance(0.3):
+                fields["recalls"] = {"pool": self.add("recalled", pool | {"on": []}), "purge": purge}
+            if "purge" in fields.get("recalls", fields):
+                fields |= self.maybe(pin=lambda: self.one("1 min", "1 h"))
         return self.add("archive", fields)
 
     def readout(self) -> str:

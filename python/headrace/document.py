@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BetweenHosts", "BitmapSpec", "BoundedParetoSpec", "Branch", "BufferNumbers", "ByHeat", "ByteColumn", "BytesLimit", "CacheSpec", "CacheStart", "CachedWrites", "Cause", "CauseShares", "Cells", "CheckpointSpec", "Cleaning", "Clients", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CopyChoice", "CsvColumns", "DebtSpec", "DeclusteredSpec", "DestageSpec", "DiskField", "DiskNumbers", "Domain", "DrawnSize", "DrawnTime", "DriveGroup", "DriveQueue", "DriveShare", "Duplex", "Elsewhere", "EmpiricalSpec", "Engine", "ErasureSpec", "EvictSlowSpec", "Excess", "FailsSpec", "FailureRate", "Failures", "FaultSpec", "Fetch", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "FlushSpec", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "GroupMembers", "HyperexponentialSpec", "Interface", "InterfaceSpec", "Interpolation", "LayoutSpec", "Level", "Level0Spec", "Limits", "Linked", "LoadTime", "Locate", "LognormalSpec", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "MountRule", "MoveTime", "OpSpec", "OperationsLimit", "Order", "Paths", "PatternSpec", "Placement", "Placement2", "Placement3", "Policy", "PolicySpec", "PoolContents", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "RateFrom", "RatesSpec", "ReadAhead", "ReadFrom", "ReadReplica", "RebuildSpec", "Recall", "ReconnectedWrite", "RecoverySpec", "Region", "RepackSpec", "ReplacementSpec", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScrubSpec", "ScsiPreset", "SeekTimes", "Serpentine", "Share", "ShareNumbers", "SizeSpec", "SlipsSkew", "SmallWrites", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Sourced9", "Spares", "SsdField", "SsdNumbers", "Stalls", "StepSpec", "StorageModule", "StreamSpec", "Streaming", "StripeAccess", "SuspendNumbers", "SystemSpec", "TapeDriveField", "TapeDriveNumbers", "TapeFailures", "TapePoolSpec", "Target", "TimeColumn", "TimeShare", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "Told9", "TraceFormat", "TrackOrder", "Travel", "Unseen", "VariedDevice", "VaryingSpec", "VerifySpec", "Via", "VolumeField", "VolumeNumbers", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
+__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BetweenHosts", "BitmapSpec", "BoundedParetoSpec", "Branch", "BufferNumbers", "ByHeat", "ByteColumn", "BytesLimit", "CacheSpec", "CacheStart", "CachedWrites", "Cause", "CauseShares", "Cells", "CheckpointSpec", "Cleaning", "Clients", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CopyChoice", "CsvColumns", "DebtSpec", "DeclusteredSpec", "DestageSpec", "DiskField", "DiskNumbers", "Domain", "DrawnSize", "DrawnTime", "DriveGroup", "DriveQueue", "DriveShare", "Duplex", "Elsewhere", "EmpiricalSpec", "Engine", "ErasureSpec", "EvictSlowSpec", "Excess", "FailsSpec", "FailureRate", "Failures", "FaultSpec", "Fetch", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "FlushSpec", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "GroupMembers", "HyperexponentialSpec", "Interface", "InterfaceSpec", "Interpolation", "LayoutSpec", "Level", "Level0Spec", "Limits", "Linked", "LoadTime", "Locate", "LognormalSpec", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "MountRule", "MoveTime", "OpSpec", "OperationsLimit", "Order", "Paths", "PatternSpec", "Placement", "Placement2", "Placement3", "Policy", "PolicySpec", "PoolContents", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "RateFrom", "RatesSpec", "ReadAhead", "ReadFrom", "ReadReplica", "RebuildSpec", "Recall", "RecallPoolSpec", "ReconnectedWrite", "RecoverySpec", "Region", "RepackSpec", "ReplacementSpec", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScrubSpec", "ScsiPreset", "SeekTimes", "Serpentine", "Share", "ShareNumbers", "SizeSpec", "SlipsSkew", "SmallWrites", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Sourced9", "Spares", "SsdField", "SsdNumbers", "Stalls", "StepSpec", "StorageModule", "StreamSpec", "Streaming", "StripeAccess", "SuspendNumbers", "SystemSpec", "TapeDriveField", "TapeDriveNumbers", "TapeFailures", "TapePoolSpec", "Target", "TimeColumn", "TimeShare", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "Told9", "TraceFormat", "TrackOrder", "Travel", "Unseen", "VariedDevice", "VaryingSpec", "VerifySpec", "Via", "VolumeField", "VolumeNumbers", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, its load, and the length of the simulation."""
@@ -641,14 +641,18 @@ class ComponentSpecArchive(TypedDict):
     """Name of the network between clients, pool and tape. Default: no limit."""
     pool: str
     """Name of the disk pool."""
+    recalls: NotRequired[RecallPoolSpec | None]
+    """A disk pool of its own for recalls (a retrieve buffer); `pool` is then for files that are put (an archive buffer). Default: `pool` is for both."""
+    pin: NotRequired[str]
+    """Lifetime of a pin: how long a file that was staged stays in its pool, whatever a purge wants, unless it is cancelled or deleted. Default: 0 s."""
     contents: NotRequired[PoolContents | None]
-    """Contents of the pool when a run begins, beside the files of the log. Default: none."""
+    """Contents of the pool when a run begins, beside the files of the log: of that for recalls, if there are two. Default: none."""
     library: NotRequired[str | None]
     """Name of the tape library. Default: none; files are kept only in the pool."""
     migrate: NotRequired[MigrateSpec | None]
     """Migration to tape. Default: never."""
     purge: NotRequired[PurgeSpec | None]
-    """Purge policy: which files leave the pool, and when. Default: nothing is purged."""
+    """Purge policy: which files leave `pool`, and when. Default: nothing is purged."""
 
 class ComponentSpecReadout(TypedDict):
     """Local data concentrators: what triggers read out."""
@@ -1977,6 +1981,26 @@ class VerifySpec(TypedDict):
     piece: NotRequired[str]
     """Bytes of a cartridge that are read before its drive is left to requests that wait for it."""
 
+class RecallPoolSpec(TypedDict):
+    """A disk pool for recalls. A file lies in one pool: a get of one that is still where it was put needs no recall."""
+
+    pool: str
+    """Name of the disk pool."""
+    purge: NotRequired[PurgeSpec | None]
+    """Purge policy of this pool. Default: nothing is purged."""
+
+class PurgeSpec(TypedDict):
+    """Purge: freeing pool space of files that are on tape."""
+
+    weight: str
+    """Weight of a file, an expression; the file with the largest weight is purged first, and among equals the least recently used. Variables: `size_mb` (10⁶ B), `hours_since_access`, `hours_on_disk` and `accesses`. Example: `ceil(size_mb) * ceil(hours_since_access) ** 1.5`."""
+    high: str | float
+    """A purge starts when this share of the pool is in use."""
+    low: str | float
+    """Share of the pool in use below which a purge stops."""
+    min_age: NotRequired[str]
+    """Minimum time since the last access."""
+
 class PoolContents(TypedDict):
     """Files that are in the disk pool when a run begins, and on tape too. No operation of the log is on them: they leave as the purge decides, by the time since the run began."""
 
@@ -2040,18 +2064,6 @@ class FlushSpec(TypedDict):
     """Number of bytes after which a flush follows."""
     files: NotRequired[int | None]
     """Number of files after which a flush follows. Default: one, where `bytes` is not given either."""
-
-class PurgeSpec(TypedDict):
-    """Purge: freeing pool space of files that are on tape."""
-
-    weight: str
-    """Weight of a file, an expression; the file with the largest weight is purged first, and among equals the least recently used. Variables: `size_mb` (10⁶ B), `hours_since_access`, `hours_on_disk` and `accesses`. Example: `ceil(size_mb) * ceil(hours_since_access) ** 1.5`."""
-    high: str | float
-    """A purge starts when this share of the pool is in use."""
-    low: str | float
-    """Share of the pool in use below which a purge stops."""
-    min_age: NotRequired[str]
-    """Minimum time since the last access."""
 
 SizeSpec: TypeAlias = "str | DrawnSize"
 """A size, either fixed (`64 KiB`) or drawn for each request."""

@@ -173,7 +173,7 @@ class Storage:
 
         Files, users and hosts are names or numbers, as in logs. A put has a size; a get may have one, to be sent that
         part of its file; other operations are on the whole file. An operation on a file that does not exist at that
-        time fails. `cancel` withdraws the recall of a file that no drive serves yet.
+        time fails. `cancel` withdraws the recall of a file that no drive serves yet, or its pin.
         """
         at = self.now_ns if at_ns is None else at_ns
         if op not in FILE_OPS:

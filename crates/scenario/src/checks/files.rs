@@ -1,5 +1,5 @@
 //! No file is lost: from the end of its put to its deletion, it is on disk, on tape or both. None is stored to tape twice. A purge takes no
-//! file that is not on tape or is being read. Files never take more space than there is.
+//! file that is not on tape, is being read or is pinned. Files never take more space than there is.
 //!
 //! It follows each [`Fact`] as the archive reports it, and knows no policy.
 
@@ -25,12 +25,16 @@ pub struct FileBooks {
 #[derive(Clone, Copy, Default)]
 struct File {
     bytes: u64,
+    /// The component that has its space.
+    pool: Option<NodeId>,
     readers: u32,
     on_disk: bool,
     on_tape: bool,
     /// Tape pools that have it, one bit each.
     copies: u32,
     is_unwanted: bool,
+    /// Until when a pin keeps it.
+    pinned: Nanos,
 }
 
 impl FileBooks {
@@ -61,10 +65,10 @@ impl FileBooks {
         self.space.borrow_mut()[pool.index()].0 -= bytes;
     }
 
-    fn note(&self, of: NodeId, fact: Fact) -> Result<(), String> {
+    fn note(&self, of: NodeId, fact: Fact, now: Nanos) -> Result<(), String> {
         match fact {
             Fact::SpaceTaken { pool, file, bytes } => {
-                self.with(of, file, |file| file.bytes = bytes);
+                self.with(of, file, |file| (file.bytes, file.pool) = (bytes, Some(pool)));
                 self.take(pool, bytes)
             }
             Fact::SpaceGiven { pool, file } => self.leaves(of, file, pool, File::may_be_given_up),
@@ -94,8 +98,16 @@ impl FileBooks {
                 }
             }),
             Fact::ReadEnds(file) => self.change(of, file, |file| file.readers -= 1),
+            Fact::Pinned { file, until } => self.with(of, file, |file| {
+                file.pinned = until;
+                if file.on_disk {
+                    Ok(())
+                } else {
+                    Err("it is pinned in the pool, where it is not".to_owned())
+                }
+            }),
             Fact::Unwanted(file) => self.change(of, file, |file| file.is_unwanted = true),
-            Fact::Purged { pool, file } => self.leaves(of, file, pool, File::may_be_purged),
+            Fact::Purged { pool, file } => self.leaves(of, file, pool, |file| file.may_be_purged(now)),
             Fact::Freed { pool, file } => self.leaves(of, file, pool, File::may_be_freed),
         }
     }
@@ -105,13 +117,16 @@ impl FileBooks {
         of: NodeId,
         file: u32,
         pool: NodeId,
-        may: fn(&File) -> Result<(), &'static str>,
+        may: impl FnOnce(&File) -> Result<(), &'static str>,
     ) -> Result<(), String> {
-        let (allowed, bytes) = self.with(of, file, |file| {
+        let (allowed, bytes, from) = self.with(of, file, |file| {
             let allowed = may(file);
             file.on_disk = false;
-            (allowed, file.bytes)
+            (allowed, file.bytes, file.pool)
         });
+        if from != Some(pool) {
+            return Err(format!("its data leaves {}, where it is not", self.paths[pool.index()]));
+        }
         self.give(pool, bytes);
         allowed.map_err(str::to_owned)
     }
@@ -131,8 +146,9 @@ impl FileBooks {
 }
 
 impl File {
-    fn may_be_purged(&self) -> Result<(), &'static str> {
+    fn may_be_purged(&self, now: Nanos) -> Result<(), &'static str> {
         match self {
+            Self { pinned, .. } if *pinned > now => Err("it is purged while it is pinned"),
             Self { on_disk: false, .. } => Err("it is purged from the pool, where it is not"),
             Self { on_tape: false, .. } => Err("it is purged, and is not on tape"),
             Self { readers: 1.., .. } => Err("it is purged while it is read"),
@@ -162,7 +178,7 @@ impl File {
 impl Witness for FileBooks {
     fn saw(&self, of: NodeId, fact: &dyn Any, now: Nanos) {
         let Some(fact) = fact.downcast_ref::<Fact>() else { return };
-        if let Err(wrong) = self.note(of, *fact) {
+        if let Err(wrong) = self.note(of, *fact, now) {
             self.wrong.set(self.wrong.get() + 1);
             let path = &self.paths[of.index()];
             self.first

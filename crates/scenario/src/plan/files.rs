@@ -1,7 +1,7 @@
 //! Streams of file operations: whether they go to an archive, and whether their files fit there.
 
 use headrace_storage::archive::tape_library::TapeLibraryPlan;
-use headrace_storage::{ArchivePlan, Graph, Trigger};
+use headrace_storage::{ArchivePlan, Graph, Trigger, View};
 use headrace_trace::{FileLog, FileLogSpec, FileSurvey, ReplayProblem};
 use headrace_units::{Bytes, counted};
 use headrace_work::{Block, FileAct, FileOp, NodeId};
@@ -38,8 +38,7 @@ impl Planner<'_> {
                         self.check_sessions(&at, &stream.to, &log.survey, library.spec.all_silos());
                     }
                     None => {
-                        let has_library = known.plan().is_some_and(ArchivePlan::has_library);
-                        self.check_files(&at, &log.survey, has_library, known.capacity());
+                        self.check_files(&at, &log.survey, known);
                         let library = known.uses().find_map(|used| used.plan::<TapeLibraryPlan>());
                         self.check_places(&at, &log.survey, library);
                     }
@@ -124,8 +123,10 @@ impl Planner<'_> {
         }
     }
 
-    /// Files that are older than the log lie in the pool, or on tape if the archive `has_library`.
-    fn check_files(&mut self, path: &Path, survey: &FileSurvey, has_library: bool, capacity: Bytes) {
+    /// Files that are older than the log lie in the pool for puts, or on tape.
+    fn check_files(&mut self, path: &Path, survey: &FileSurvey, archive: View) {
+        let (capacity, has_library) =
+            (archive.capacity(), archive.plan().is_some_and(ArchivePlan::has_library));
         let sessions = survey.acts[FileAct::Session as usize];
         if sessions > 0 {
             let message = format!(
@@ -149,9 +150,10 @@ impl Planner<'_> {
             self.say(Problem::at(path.clone(), message).help(help));
         }
         let on_disk: u64 = survey.older.iter().filter(|file| !file.on_tape).map(|file| file.bytes).sum();
-        if on_disk > capacity.0 {
+        let pool = archive.uses().next().map_or(capacity, |pool| pool.capacity());
+        if on_disk > pool.0 {
             let message =
-                format!("{} are in the pool when the log begins, and it holds {capacity}", Bytes(on_disk));
+                format!("{} are in the pool when the log begins, and it holds {pool}", Bytes(on_disk));
             self.say(Problem::at(path.clone(), message).help("make the pool larger, or set `unseen: tape`"));
         }
     }

@@ -11,12 +11,12 @@ use proptest::prelude::*;
 use crate::near::near;
 
 /// A scenario and its log in a folder of its own.
-struct Case {
+pub struct Case {
     folder: PathBuf,
 }
 
 impl Case {
-    fn new(name: &str, log: &str) -> Self {
+    pub fn new(name: &str, log: &str) -> Self {
         let folder = std::env::temp_dir().join(format!("headrace-archive-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let header = "time_s,op,user,host,file,bytes,staged,cartridge,position_bytes";
@@ -24,7 +24,7 @@ impl Case {
         Self { folder }
     }
 
-    fn try_run(&self, system: &str) -> Result<Results, String> {
+    pub fn try_run(&self, system: &str) -> Result<Results, String> {
         let text =
             format!("system:\n{system}\nworkload: {{jobs: {{to: archive, arrivals: {{log: jobs.csv}}}}}}\n");
         let file = self.folder.join("archive.yaml");
@@ -32,7 +32,7 @@ impl Case {
         found.map(|found| found.results).map_err(|problems| problems.rendered())
     }
 
-    fn run(&self, system: &str) -> Results {
+    pub fn run(&self, system: &str) -> Results {
         self.try_run(system).unwrap_or_else(|problems| panic!("{problems}"))
     }
 }
@@ -43,20 +43,20 @@ impl Drop for Case {
     }
 }
 
-const POOL: &str = "  disks: {type: disk_pool, chains: 2, volumes: 2, volume: 100 MB, rate: 5 MB/s}\n";
+pub const POOL: &str = "  disks: {type: disk_pool, chains: 2, volumes: 2, volume: 100 MB, rate: 5 MB/s}\n";
 const FRONT: &str = "  front: {type: front, put_latency: 0.5 s, get_latency: 0.25 s";
 
-fn archive(parts: &str) -> String {
+pub fn archive(parts: &str) -> String {
     format!("  archive: {{type: archive, pool: disks{parts}}}\n")
 }
 
 /// The mean response of an operation, or of all where there is only one, in s.
-fn mean(results: &Results, op: &str) -> f64 {
+pub fn mean(results: &Results, op: &str) -> f64 {
     let stream = &results.streams[0];
     stream.operations.get(op).unwrap_or(&stream.response).mean_ms / 1e3
 }
 
-fn meter(results: &Results, path: &str, name: &str) -> f64 {
+pub fn meter(results: &Results, path: &str, name: &str) -> f64 {
     let component = results.components.iter().find(|component| component.path == path).unwrap();
     component.meters[name].unwrap_or_else(|| panic!("{path} has no {name}"))
 }
@@ -68,7 +68,7 @@ fn leg(results: &Results, component: &str) -> [f64; 3] {
 }
 
 #[track_caller]
-fn is(found: f64, expected: f64) {
+pub fn is(found: f64, expected: f64) {
     near(found, expected, 1e-6);
 }
 
@@ -355,7 +355,7 @@ fn a_get_waits_for_the_put_before_it() {
     is(mean(&results, "put") * 2.0, 10.0 + 11.0);
 }
 
-const LIBRARY: &str = "  tapes: {type: tape_library, groups: [{drives: 2, rate: 1 MB/s}], cartridge: 1 GB, cartridges: 1, load: 60 s";
+pub const LIBRARY: &str = "  tapes: {type: tape_library, groups: [{drives: 2, rate: 1 MB/s}], cartridge: 1 GB, cartridges: 1, load: 60 s";
 
 #[test]
 fn a_file_comes_from_tape_once_for_all_who_want_it() {
@@ -1317,8 +1317,14 @@ fn archives() -> impl Strategy<Value = String> {
         ", repack: {piece: 40 MB, drives: 4, to: 1}, pass_through: 10 s, failures: {drives: {uses: 4, repair: 1 min}}",
         ", failures: {arms: {uses: 5, repair: 30 s}, cartridges: {uses: 3, repair: 20 s}}",
     ]);
-    let chosen = (queue, weight, order, 0u32..3, 1u32..4, recall, 0u32..2, migrate, shares);
-    chosen.prop_map(|(queue, weight, order, hold, drives, recall, age, migrate, shares)| {
+    let buffers = prop::sample::select(vec![
+        "",
+        ", pin: 3 min",
+        ", pin: 2 min, recalls: {pool: recalled, purge: {weight: size_mb, high: 50 %, low: 10 %}}",
+        ", recalls: {pool: recalled, purge: {weight: hours_since_access, high: 0 %, low: 0 %, min_age: 1 min}}",
+    ]);
+    let chosen = (queue, weight, order, 0u32..3, 1u32..4, recall, 0u32..2, (migrate, buffers), shares);
+    chosen.prop_map(|(queue, weight, order, hold, drives, recall, age, (migrate, buffers), shares)| {
         format!(
             "  front: {{type: front, per_user: 2, per_host: 3, queue: {queue}, get_latency: 0.2 s, \
              ports: [{{number: 1, up_to: 20 MB}}, {{number: 1, above: 5 MB}}]}}\n  net: {{type: network, rate: 7 MB/s}}\n\
@@ -1326,7 +1332,8 @@ fn archives() -> impl Strategy<Value = String> {
              \x20 tapes: {{type: tape_library, groups: [{{drives: {drives}, rate: 3 MB/s}}, {{drives: 1, rate: 2 MB/s}}], cartridge: 70 MB, \
              cartridges: 3, load: 20 s, locate: 30 s, rewind: 30 s, move: 5 s, hold: {hold} min, recall: {recall}{shares}}}\n\
              \x20 vault: {{type: tape_library, groups: [{{drives: 1}}], cartridge: 60 MB, cartridges: 2, load: 10 s, drive_rate: 4 MB/s}}\n\
-             \x20 archive: {{type: archive, front: front, network: net, pool: disks, library: tapes, \
+             \x20 recalled: {{type: disk_pool, chains: 1, volumes: 2, volume: 50 MB, rate: 6 MB/s}}\n\
+             \x20 archive: {{type: archive, front: front, network: net, pool: disks, library: tapes{buffers}, \
              contents: {{share: 20 %, file: 7 MB}}, migrate: {{every: 1 min, min_age: {age} min, order: {order}{migrate}}}, \
              purge: {{weight: '{weight}', high: 60 %, low: 30 %, min_age: {age} min}}}}\n"
         )

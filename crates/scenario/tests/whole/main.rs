@@ -2,6 +2,7 @@
 
 mod acquisition;
 mod archive;
+mod archive_buffers;
 mod checks;
 mod copy;
 mod device_cache;

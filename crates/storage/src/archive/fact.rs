@@ -1,5 +1,6 @@
 //! What happens to files, told to whoever checks it: physical facts, without the reasons.
 
+use headrace_units::Nanos;
 use headrace_work::NodeId;
 
 /// Something that happened to a file of an archive. Files are known by the archive's own numbers, in the order in which they came
@@ -43,6 +44,13 @@ pub enum Fact {
         pool: NodeId,
         /// The file.
         file: u32,
+    },
+    /// A pin keeps it in its pool until this time: no purge takes it before.
+    Pinned {
+        /// The file.
+        file: u32,
+        /// When the pin expires.
+        until: Nanos,
     },
     /// A user deletes or replaces it: its data need be nowhere any more.
     Unwanted(u32),

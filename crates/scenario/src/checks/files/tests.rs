@@ -33,7 +33,13 @@ const FREED: Fact = Fact::Freed { pool: POOL, file: 0 };
 
 #[test]
 fn a_sound_life_of_a_file_breaks_nothing() {
-    let life = [Fact::OnTape(0), Fact::ReadBegins(0), Fact::ReadEnds(0), PURGED];
+    let life = [
+        Fact::OnTape(0),
+        Fact::ReadBegins(0),
+        Fact::ReadEnds(0),
+        Fact::Pinned { file: 0, until: Nanos(0) },
+        PURGED,
+    ];
     let again = [Fact::Unwanted(0), FREED];
     let all = [&put(0, 60)[..], &life, &put(0, 60), &again, &put(1, 100)].concat();
     assert_eq!(wrong(&all), Vec::<String>::new());
@@ -44,6 +50,11 @@ fn each_law_catches_what_breaks_it() {
     only(&[&put(0, 60), &put(1, 60)], "120 B of the 100 B of disks are taken");
     only(&[&put(0, 1), &[PURGED]], "it is purged, and is not on tape");
     only(&[&put(0, 1), &[Fact::OnTape(0), Fact::ReadBegins(0), PURGED]], "it is purged while it is read");
+    let pinned = |until| Fact::Pinned { file: 0, until: Nanos(until) };
+    only(&[&put(0, 1), &[Fact::OnTape(0), pinned(1), PURGED]], "it is purged while it is pinned");
+    only(&[&[pinned(1)]], "it is pinned in the pool, where it is not");
+    let elsewhere = Fact::Purged { pool: ARCHIVE, file: 0 };
+    only(&[&put(0, 1), &[Fact::OnTape(0), elsewhere]], "its data leaves clerk, where it is not");
     only(&[&put(0, 1), &[Fact::OnTape(0), FREED]], "nobody deleted it");
     only(&[&put(0, 1), &[Fact::Unwanted(0), Fact::ReadBegins(0), FREED]], "leaves the pool while it is read");
     let copied = |pool| Fact::Copied { file: 0, pool };

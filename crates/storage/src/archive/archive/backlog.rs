@@ -51,8 +51,8 @@ impl Archive<'_> {
             Spent::Data(node) if node == library.to() => {
                 "into data: more `migrate.streams` write more".to_owned()
             }
-            Spent::Data(node) if node == self.pool_id() => {
-                format!("into data that `{}` reads", self.pool.0.path())
+            Spent::Data(node) if node == self.for_puts().id() => {
+                format!("into data that `{}` reads", self.for_puts().edge.path())
             }
             Spent::Data(_) => "into data that the network carries".to_owned(),
         }

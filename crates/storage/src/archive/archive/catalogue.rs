@@ -21,7 +21,9 @@ pub(super) struct Entry {
     pub tape_pool: u8,
     /// Number of tape pools that it is not in yet, of those that take it.
     pub copies_left: u8,
-    /// Its first volume in the pool.
+    /// The disk pool that has its data, or had it last.
+    pub buffer: u8,
+    /// Its first volume in that pool.
     pub volume: u32,
     /// Number of accesses by users.
     pub accesses: u32,
@@ -77,6 +79,7 @@ impl FileCatalogue {
             tape: None,
             tape_pool: 0,
             copies_left: 0,
+            buffer: 0,
             volume: 0,
             accesses: 0,
             pins: 0,
@@ -90,8 +93,8 @@ impl FileCatalogue {
     }
 
     /// All of them.
-    pub fn all(&self) -> impl Iterator<Item = &Entry> + '_ {
-        self.entries.iter()
+    pub fn all(&self) -> impl Iterator<Item = (FileNumber, &Entry)> + '_ {
+        (0..).zip(&self.entries)
     }
 
     pub fn len(&self) -> usize {

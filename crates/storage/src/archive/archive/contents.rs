@@ -41,15 +41,16 @@ impl PoolContents {
 }
 
 impl Archive<'_> {
-    /// Puts files into the pool until as much of it is in use as it begins with.
+    /// Puts files into the pool that recalls go to, until as much of it is in use as it begins with.
     pub(super) fn fill_pool(&self) {
         let Some(contents) = self.plan.contents else { return };
         let (names, bytes) = (self.context.stream("contents"), contents.file.0);
-        let room = contents.level(self.pool.1.capacity()).saturating_sub(self.pool.1.used());
+        let buffer = self.for_recalls();
+        let room = contents.level(buffer.pool.capacity()).saturating_sub(buffer.pool.used());
         for number in 0..room / bytes {
             let name = names.key(number);
             let (file, _) = self.files.borrow_mut().create(name, bytes, self.now());
-            self.begin_in_pool(file);
+            self.begin_in_pool(buffer, file);
             self.begin_on_tape(file, name, None);
         }
     }

@@ -3,6 +3,7 @@
 use headrace_units::{Bytes, Nanos};
 
 use super::Archive;
+use super::buffer::Buffer;
 
 /// Contents of the pool when something first waited for space, in bytes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -11,6 +12,8 @@ pub(super) struct Filled {
     fresh: u64,
     /// On tape, and in use.
     in_use: u64,
+    /// On tape, not in use, and pinned.
+    pinned: u64,
     /// On tape, and used too recently to be purged.
     recent: u64,
     /// On tape, and free to go: where nothing is purged, or the purge had no time to.
@@ -23,53 +26,75 @@ pub(super) struct Filled {
 
 impl Archive<'_> {
     /// Looks at the pool when something waits for space for the first time.
-    pub(super) fn note_full(&self) {
+    pub(super) fn note_full(&self, buffer: &Buffer) {
         let (files, now, counts) = (self.files.borrow(), self.now(), &self.counts);
-        let min_age = self.plan.purge.as_ref().map_or(Nanos::ZERO, |(spec, _)| spec.min_age);
+        let min_age = buffer.purge.map_or(Nanos::ZERO, |(spec, _)| spec.min_age);
         let (put, recalled, stored) =
             (counts.put_bytes.get(), counts.recalled_bytes.get(), counts.stored_bytes.get());
+        let pins = self.pins.borrow();
         let mut filled = Filled { put, recalled, stored, ..Filled::default() };
-        for file in files.all().filter(|file| file.on_disk) {
+        for (number, file) in files.all().filter(|(_, file)| file.on_disk && file.buffer == buffer.number) {
+            let others = file.pins - u32::from(pins.has(number));
             let kind = match file {
                 _ if file.tape.is_none() => &mut filled.fresh,
-                _ if file.pins > 0 => &mut filled.in_use,
+                _ if others > 0 => &mut filled.in_use,
+                _ if file.pins > 0 => &mut filled.pinned,
                 _ if now - file.used < min_age => &mut filled.recent,
                 _ => &mut filled.free_to_go,
             };
             *kind += file.bytes;
         }
-        counts.filled.set(Some(filled));
+        buffer.filled.set(Some(filled));
     }
 
-    /// That the pool was full, what filled it, and from when; none where it never was.
-    pub(super) fn fullness(&self, now: Nanos) -> Option<String> {
-        let ((since, time), filled) = (self.pool.1.full(now)?, self.counts.filled.get()?);
+    /// Of each disk pool that was full: what filled it, and from when.
+    pub(super) fn fullness(&self, now: Nanos) -> impl Iterator<Item = String> {
+        self.buffers.iter().filter_map(move |buffer| self.fullness_of(buffer, now))
+    }
+
+    fn fullness_of(&self, buffer: &Buffer, now: Nanos) -> Option<String> {
+        let ((since, time), filled) = (buffer.pool.full(now)?, buffer.filled.get()?);
         let days = |time: Nanos| time.secs() / 86_400.0;
-        let lacks = match (&self.plan.migrate, &self.plan.purge) {
-            (None, _) => "; nothing is stored to tape (`migrate`)",
-            (_, None) => "; nothing is purged (`purge`)",
-            _ => "",
-        };
+        let which = if self.buffers.len() == 1 { "the pool".to_owned() } else { format!("`{}`", buffer.edge.path()) };
         Some(format!(
-            "the pool cannot be emptied fast enough: first full after {:.2} days, and for {:.2} days in all. When it first was, {}. Until \
-             then puts brought {}, recalls {}, and {} were stored to tape{lacks}",
+            "{which} cannot be emptied fast enough: first full after {:.2} days, and for {:.2} days in all. When it first was, {}. Until \
+             then {}",
             days(since),
             days(time),
-            self.shares(filled),
-            Bytes(filled.put),
-            Bytes(filled.recalled),
-            Bytes(filled.stored)
+            filled.shares(buffer.pool.capacity()),
+            self.brought(buffer, filled)
         ))
     }
 
-    /// Returns the contents of the pool as shares, the largest first, in words.
-    fn shares(&self, filled: Filled) -> String {
-        let Filled { fresh, in_use, recent, free_to_go, .. } = filled;
-        let whole = self.pool.1.capacity();
-        let other = whole.saturating_sub(fresh + in_use + recent + free_to_go);
+    /// Returns what came to a pool until it was full and what left it, and which policy it lacks, in words.
+    fn brought(&self, buffer: &Buffer, filled: Filled) -> String {
+        let (put, recalled, stored) = (Bytes(filled.put), Bytes(filled.recalled), Bytes(filled.stored));
+        let (is_for_puts, is_for_recalls) =
+            (buffer.number == 0, usize::from(buffer.number) + 1 == self.buffers.len());
+        let moved = match (is_for_puts, is_for_recalls) {
+            (true, true) => format!("puts brought {put}, recalls {recalled}, and {stored} were stored to tape"),
+            (true, false) => format!("puts brought {put}, and {stored} were stored to tape"),
+            (false, _) => format!("recalls brought {recalled}"),
+        };
+        let lacks = match (is_for_puts, &self.plan.migrate, buffer.purge) {
+            (true, None, _) => "; nothing is stored to tape (`migrate`)",
+            (true, _, None) => "; nothing is purged (`purge`)",
+            (false, _, None) => "; nothing is purged (`recalls.purge`)",
+            _ => "",
+        };
+        format!("{moved}{lacks}")
+    }
+}
+
+impl Filled {
+    /// Returns these contents of a pool of `whole` bytes as shares, the largest first, in words.
+    fn shares(self, whole: u64) -> String {
+        let Self { fresh, in_use, pinned, recent, free_to_go, .. } = self;
+        let other = whole.saturating_sub(fresh + in_use + pinned + recent + free_to_go);
         let mut kinds = [
             (fresh, "was not on tape"),
             (in_use, "was in use"),
+            (pinned, "was pinned"),
             (recent, "had been used within `purge.min_age`"),
             (free_to_go, "could have been purged"),
             (other, "was free or on its way in"),

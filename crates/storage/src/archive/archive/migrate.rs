@@ -262,8 +262,9 @@ impl<'m> Archive<'m> {
 
     fn is_copied(&'m self, file: FileNumber) {
         self.unpin(file);
-        if self.counts.exhausted.get().is_some() {
-            self.purge_now();
+        let buffer = self.buffer_of(file);
+        if buffer.exhausted.get().is_some() {
+            self.purge_now(buffer);
         }
     }
 
@@ -336,7 +337,7 @@ impl<'m> Archive<'m> {
             }
             let mounts = breakdown.legs().len();
             let (_, mounted) = stream.writing.as_ref().expect("it was mounted");
-            for piece in self.pool.1.parts(volume, from, part) {
+            for piece in self.for_puts().parts(volume, from, part) {
                 self.on_tape_path(&request, (library, mounted), piece, &mut breakdown).await;
             }
             queue.spend_all(&breakdown, mounts);

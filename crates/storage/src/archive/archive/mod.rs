@@ -2,11 +2,13 @@
 //! front, network, pool and library do it.
 
 mod backlog;
+mod buffer;
 mod catalogue;
 mod contents;
 mod copies;
 mod full;
 mod migrate;
+mod pins;
 mod purge;
 mod space;
 mod spec;
@@ -15,32 +17,32 @@ mod tape_pools;
 mod transfer;
 
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
 
 use headrace_kernel::{Locks, subkey};
 use headrace_units::{Nanos, counted};
-use headrace_work::{Breakdown, FileAct, FileOp, FilePlace, NodeId, Request, TapePlace};
+use headrace_work::{Breakdown, FileAct, FileOp, FilePlace, Request, TapePlace};
 
-use crate::archive::disk_pool::DiskPool;
 use crate::archive::fact::Fact;
 use crate::archive::front::{Front, Leave};
 use crate::archive::network::Network;
 use crate::archive::tape_library::TapeLibrary;
 use crate::core::component::{Component, Plan};
 use crate::core::context::{Edge, NodeContext};
-use crate::core::meter::{Meter, add, waits};
+use crate::core::meter::{Meter, add};
 use crate::core::work::Serve;
 
+use buffer::Buffer;
 use catalogue::{FileCatalogue, FileNumber};
 use copies::TapeCopies;
-use full::Filled;
 use migrate::TapeQueue;
-use purge::PurgeOrder;
+use pins::Pins;
 use tape_pools::NOBODY;
 
 pub use contents::PoolContents;
 pub use copies::CopyChoice;
-pub use spec::{ArchivePlan, ArchiveSpec, FlushSpec, MigrateOrder, MigrateSpec, MountRule, PurgeSpec};
+pub use spec::{
+    ArchivePlan, ArchiveSpec, FlushSpec, MigrateOrder, MigrateSpec, MountRule, PurgeSpec, RecallPoolSpec,
+};
 pub use tape_pools::TapePoolSpec;
 
 /// A component that the archive uses, and the way to it.
@@ -50,27 +52,21 @@ type UsedComponent<'m, R> = (&'m Edge<'m>, &'m R);
 pub struct Archive<'m> {
     context: &'m NodeContext<'m>,
     plan: &'m ArchivePlan,
-    pool: UsedComponent<'m, DiskPool<'m>>,
+    /// The disk pool that files are put into, and the one that recalls go to where that is another.
+    buffers: Vec<Buffer<'m>>,
     front: Option<UsedComponent<'m, Front<'m>>>,
     network: Option<UsedComponent<'m, Network<'m>>>,
     /// Its own library first, then those that only tape pools name.
     libraries: Vec<UsedComponent<'m, TapeLibrary<'m>>>,
     files: RefCell<FileCatalogue>,
-    /// The files of the pool by weight, where it is purged.
-    order: RefCell<Option<PurgeOrder>>,
-    /// Files whose data is on its way to the pool.
+    /// Files whose data is on its way to a pool.
     arriving: Locks<'m>,
     /// Bytes of files of the pool that are not on tape.
     fresh_bytes: Cell<u64>,
     /// The queue of each tape pool.
     for_tape: Vec<TapeQueue<'m>>,
     copies: RefCell<TapeCopies>,
-    /// Files that wait for space in the pool, in order.
-    wanting: RefCell<VecDeque<FileNumber>>,
-    /// Time of the last use of a file of the pool.
-    last_used: Cell<Nanos>,
-    /// True if a purge that found too few files will be tried again.
-    is_trying_again: Cell<bool>,
+    pins: RefCell<Pins>,
     is_started: Cell<bool>,
     counts: Box<ArchiveCounts>,
 }
@@ -93,51 +89,41 @@ struct ArchiveCounts {
     put_bytes: Cell<u64>,
     recalled_bytes: Cell<u64>,
     stored_bytes: Cell<u64>,
-    /// Contents of the pool when it was first full.
-    filled: Cell<Option<Filled>>,
-    /// Until when no other purge is tried after one that found too few files.
-    exhausted: Cell<Option<Nanos>>,
-    /// True if a purge took files and found too few.
-    is_purging: Cell<bool>,
 }
 
 impl Plan for ArchivePlan {
     type Component<'m> = Archive<'m>;
 
     fn build<'m>(&'m self, context: &'m NodeContext<'m>) -> Archive<'m> {
-        let uses = context.uses();
         let mut archive = Archive {
             context,
             plan: self,
-            pool: pool_of(uses),
+            buffers: Vec::new(),
             front: None,
             network: None,
             libraries: Vec::new(),
             files: RefCell::default(),
-            order: RefCell::new(self.purge.as_ref().map(|(_, weight)| PurgeOrder::by(weight))),
             arriving: Locks::new(context.shared.sim, 1),
             fresh_bytes: Cell::new(0),
             for_tape: (0..self.pools.pools.len() as u8)
                 .map(|pool| TapeQueue::new(pool, context.shared.sim))
                 .collect(),
             copies: RefCell::default(),
-            wanting: RefCell::default(),
-            last_used: Cell::new(Nanos::ZERO),
-            is_trying_again: Cell::new(false),
+            pins: RefCell::default(),
             is_started: Cell::new(false),
             counts: Box::default(),
         };
-        for edge in uses {
+        for edge in context.uses() {
+            if let Some(pool) = edge.get() {
+                let number = archive.buffers.len();
+                archive.buffers.push(Buffer::new(number as u8, (edge, pool), self.purges[number].as_ref()));
+            }
             archive.front = archive.front.or(edge.get().map(|front| (edge, front)));
             archive.network = archive.network.or(edge.get().map(|network| (edge, network)));
             archive.libraries.extend(edge.get().map(|library| (edge, library)));
         }
         archive
     }
-}
-
-fn pool_of<'m>(uses: &'m [Edge<'m>]) -> UsedComponent<'m, DiskPool<'m>> {
-    uses.iter().find_map(|edge| Some((edge, edge.get()?))).expect("an archive is lowered with a pool")
 }
 
 impl<'m> Archive<'m> {
@@ -149,8 +135,19 @@ impl<'m> Archive<'m> {
         self.context.shared.tell(self.context.id, &fact);
     }
 
-    fn pool_id(&self) -> NodeId {
-        self.pool.0.to()
+    /// The disk pool that files are put into.
+    fn for_puts(&self) -> &Buffer<'m> {
+        &self.buffers[0]
+    }
+
+    /// The disk pool that recalls go to.
+    fn for_recalls(&self) -> &Buffer<'m> {
+        &self.buffers[self.buffers.len() - 1]
+    }
+
+    /// The disk pool that has the data of a file, or is to get it.
+    fn buffer_of(&'m self, file: FileNumber) -> &'m Buffer<'m> {
+        &self.buffers[usize::from(self.files.borrow()[file].buffer)]
     }
 
     async fn get(&'m self, request: &Request<FileOp>, breakdown: &mut Breakdown) {
@@ -178,8 +175,8 @@ impl<'m> Archive<'m> {
             return self.is_lost(file);
         }
         let leave = self.admit(request, breakdown).await;
-        let volume = self.take_space(file, bytes, breakdown).await;
-        self.move_data(volume, bytes, request, breakdown).await;
+        let place = self.take_space(file, bytes, breakdown).await;
+        self.move_data(place, bytes, request, breakdown).await;
         if breakdown.has_failed() {
             self.is_lost(file);
             self.give_space(file);
@@ -191,7 +188,7 @@ impl<'m> Archive<'m> {
         drop(arriving);
         self.free_if_unwanted(file);
         self.dismiss(leave, request, breakdown);
-        self.purge_if_full();
+        self.purge_if_full(self.buffer_of(file));
     }
 
     fn count_put(&self, bytes: u64, user: u64) {
@@ -206,13 +203,16 @@ impl<'m> Archive<'m> {
         self.bring(file, request, breakdown).await;
         if !breakdown.has_failed() {
             self.touch(file);
+            self.keep(file);
         }
         self.unpin(file);
     }
 
-    /// The recall of a file is not wanted any more, unless it has a drive or somebody else waits for the file.
-    fn cancel(&self, request: &Request<FileOp>, breakdown: &mut Breakdown) {
+    /// A stage is withdrawn: the pin of its file is released, or its recall is not wanted any more, unless that has a drive or somebody else
+    /// waits for the file.
+    fn cancel(&'m self, request: &Request<FileOp>, breakdown: &mut Breakdown) {
         let Some(file) = self.wanted(request, breakdown) else { return };
+        self.release(file);
         let is_alone = self.files.borrow()[file].pins == 1;
         let mut libraries = self.libraries.iter().filter(|_| is_alone);
         let is_cancelled = libraries.any(|(_, library)| library.cancel(request.work.file));
@@ -266,20 +266,17 @@ impl<'m> Component<'m> for Archive<'m> {
     }
 
     fn waiting(&self) -> Vec<String> {
-        let (files, wanting) = (self.files.borrow(), self.wanting.borrow());
-        let is_put = |file: &&FileNumber| files[**file].tape.is_none();
-        let puts = wanting.iter().filter(is_put).count();
-        let space = format!("space in `{}`", self.pool.0.path());
-        let both = [(puts, "put"), (wanting.len() - puts, "recall")];
-        both.iter().filter_map(|(number, request)| waits(*number as u64, request, &space)).collect()
+        let files = self.files.borrow();
+        self.buffers.iter().flat_map(|buffer| buffer.waiting(&files)).collect()
     }
 
     fn remarks(&self, now: Nanos) -> Vec<String> {
         let days = |time: Nanos| time.secs() / 86_400.0;
         let counts = &self.counts;
         let first = counts.first_purge.get().map(|first| {
+            let pools = if self.buffers.len() == 1 { "pool" } else { "pools" };
             format!(
-                "{} of the pool, the first after {:.2} days",
+                "{} of the {pools}, the first after {:.2} days",
                 counted(counts.purges.get(), "purge"),
                 days(first)
             )
@@ -330,13 +327,13 @@ impl Archive<'_> {
         if self.files.borrow().find(name).is_some() {
             return true;
         }
-        if place == FilePlace::Pool && !self.pool.1.has_room(bytes) {
+        if place == FilePlace::Pool && !self.for_puts().pool.has_room(bytes) {
             return false;
         }
         let (file, _) = self.files.borrow_mut().create(name, bytes, self.now());
         match place {
             FilePlace::Pool => {
-                self.begin_in_pool(file);
+                self.begin_in_pool(self.for_puts(), file);
                 self.is_fresh(file, NOBODY);
             }
             FilePlace::Tape(place) => self.begin_on_tape(file, name, place),
@@ -344,12 +341,11 @@ impl Archive<'_> {
         true
     }
 
-    /// The data of a file is in the disk pool when the run begins.
-    fn begin_in_pool(&self, file: FileNumber) {
+    /// The data of a file is in a disk pool when the run begins.
+    fn begin_in_pool(&self, buffer: &Buffer, file: FileNumber) {
         let bytes = self.files.borrow()[file].bytes;
-        assert!(self.pool.1.take_now(bytes), "the pool has room for what it begins with");
-        self.tell(Fact::SpaceTaken { pool: self.pool_id(), file, bytes });
-        self.files.borrow_mut()[file].volume = self.pool.1.allocate(bytes);
+        assert!(buffer.pool.take_now(bytes), "the pool has room for what it begins with");
+        self.lies_in(buffer, file, buffer.pool.allocate(bytes));
         self.arrived(file);
     }
 

@@ -26,7 +26,15 @@ pub struct ArchiveSpec {
     pub network: Option<String>,
     /// Name of the disk pool.
     pub pool: String,
-    /// Contents of the pool when a run begins, beside the files of the log. Default: none.
+    /// A disk pool of its own for recalls (a retrieve buffer); `pool` is then for files that are put (an archive buffer). Default: `pool` is
+    /// for both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recalls: Option<RecallPoolSpec>,
+    /// Lifetime of a pin: how long a file that was staged stays in its pool, whatever a purge wants, unless it is cancelled or deleted.
+    /// Default: 0 s.
+    #[serde(default)]
+    pub pin: Nanos,
+    /// Contents of the pool when a run begins, beside the files of the log: of that for recalls, if there are two. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contents: Option<PoolContents>,
     /// Name of the tape library. Default: none; files are kept only in the pool.
@@ -35,7 +43,18 @@ pub struct ArchiveSpec {
     /// Migration to tape. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub migrate: Option<MigrateSpec>,
-    /// Purge policy: which files leave the pool, and when. Default: nothing is purged.
+    /// Purge policy: which files leave `pool`, and when. Default: nothing is purged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub purge: Option<PurgeSpec>,
+}
+
+/// A disk pool for recalls. A file lies in one pool: a get of one that is still where it was put needs no recall.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RecallPoolSpec {
+    /// Name of the disk pool.
+    pub pool: String,
+    /// Purge policy of this pool. Default: nothing is purged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purge: Option<PurgeSpec>,
 }
@@ -154,25 +173,28 @@ pub struct ArchivePlan {
     pub(super) migrate: Option<MigrateSpec>,
     pub(super) pools: PoolTable,
     pub(super) contents: Option<PoolContents>,
-    pub(super) purge: Option<(PurgeSpec, Expression)>,
+    /// Of each disk pool.
+    pub(super) purges: Vec<Option<(PurgeSpec, Expression)>>,
+    pub(super) pin: Nanos,
 }
 
 impl Spec for ArchiveSpec {
     type Plan = ArchivePlan;
 
     fn lower(&self, at: &mut Lowering) -> Option<ArchivePlan> {
-        let pool = at.shared_of_kind("pool", &self.pool, "disk_pool");
-        let capacity = pool.map_or(Bytes(0), |pool| at.capacity(pool));
+        let pools = self.disk_pools(at);
+        let capacity = |pool: &Option<NodeId>| pool.map_or(Bytes(0), |pool| at.capacity(pool));
+        let capacities: Vec<Bytes> = pools.iter().map(capacity).collect();
         let optional = [
             ("front", &self.front, "front"),
             ("network", &self.network, "network"),
             ("library", &self.library, "tape_library"),
         ];
-        let mut uses = vec![pool];
+        let mut uses = pools;
         for (field, name, kind) in optional {
             uses.extend(name.as_ref().map(|name| at.shared_of_kind(field, name, kind)));
         }
-        let purge = self.purge.as_ref().map(|purge| purge.lower(at));
+        let purges = self.purges(at);
         if self.migrate.is_some() && self.library.is_none() {
             return at.refuse("migrate", "files are stored to tape, and the archive has no `library`", None);
         }
@@ -186,8 +208,11 @@ impl Spec for ArchiveSpec {
                 None,
             );
         }
-        if let Some(invalid) = self.contents.and_then(|contents| contents.problem(capacity)) {
+        if let Some(invalid) = self.contents.and_then(|contents| contents.problem(capacities[capacities.len() - 1])) {
             return at.invalid(invalid.within("contents"));
+        }
+        if self.pin > Nanos::ZERO && self.recalled_by().1.is_none() {
+            return at.refuse("pin", "a pin keeps files from a purge, and nothing is purged", Some("remove `pin`"));
         }
         let pools = self.migrate.as_ref().map(|migrate| self.pools(migrate, &mut uses, at));
         let plan = ArchivePlan {
@@ -195,18 +220,48 @@ impl Spec for ArchiveSpec {
             migrate: self.migrate.clone(),
             pools: pools.unwrap_or_default(),
             contents: self.contents,
-            purge: match purge {
-                Some(purge) => Some(purge?),
-                None => None,
-            },
+            purges: purges?,
+            pin: self.pin,
         };
         at.uses(uses.into_iter().collect::<Option<_>>()?);
-        at.holds(capacity);
+        // A file that is put may be recalled: it fits into both.
+        at.holds(capacities.into_iter().min().unwrap_or_default());
         Some(plan)
     }
 }
 
 impl ArchiveSpec {
+    /// Returns the name of the disk pool that recalls go to, and its purge policy.
+    fn recalled_by(&self) -> (&str, Option<&PurgeSpec>) {
+        let own = self.recalls.as_ref().map(|recalls| (recalls.pool.as_str(), recalls.purge.as_ref()));
+        own.unwrap_or((&self.pool, self.purge.as_ref()))
+    }
+
+    /// Looks up the disk pools: that for puts, then that for recalls where it is another.
+    fn disk_pools(&self, at: &mut Lowering) -> Vec<Option<NodeId>> {
+        let mut pools = vec![at.shared_of_kind("pool", &self.pool, "disk_pool")];
+        if let Some(recalls) = &self.recalls {
+            pools.push(if recalls.pool == self.pool {
+                let message = format!("`{}` is the pool for puts too", self.pool);
+                at.refuse("recalls.pool", message, Some("name another disk pool, or remove `recalls`"))
+            } else {
+                at.shared_of_kind("recalls.pool", &recalls.pool, "disk_pool")
+            });
+        }
+        pools
+    }
+
+    /// Reads the purge policies of the disk pools.
+    fn purges(&self, at: &mut Lowering) -> Option<Vec<Option<(PurgeSpec, Expression)>>> {
+        let mut read = |purge: &Option<PurgeSpec>, field: &str| match purge {
+            Some(purge) => purge.lower(field, at).map(Some),
+            None => Some(None),
+        };
+        let puts = read(&self.purge, "purge")?;
+        let recalls = self.recalls.as_ref().map(|recalls| read(&recalls.purge, "recalls.purge"));
+        [Some(puts)].into_iter().chain(recalls).collect()
+    }
+
     /// Looks up the libraries of tape pools that are not that of the archive.
     fn pools(&self, migrate: &MigrateSpec, uses: &mut Vec<Option<NodeId>>, at: &mut Lowering) -> PoolTable {
         let mut names: Vec<&str> = self.library.as_deref().into_iter().collect();
@@ -235,14 +290,14 @@ impl MigrateSpec {
 }
 
 impl PurgeSpec {
-    fn lower(&self, at: &mut Lowering) -> Option<(Self, Expression)> {
+    fn lower(&self, field: &str, at: &mut Lowering) -> Option<(Self, Expression)> {
         if self.low > self.high {
             let message = format!("`low` ({}) must not be above `high` ({})", self.low, self.high);
-            return at.refuse("purge.low", message, None);
+            return at.refuse(&format!("{field}.low"), message, None);
         }
         match Expression::parse(&self.weight, &VARIABLES) {
             Ok(weight) => Some((self.clone(), weight)),
-            Err(error) => at.refuse("purge.weight", error.to_string(), None),
+            Err(error) => at.refuse(&format!("{field}.weight"), error.to_string(), None),
         }
     }
 }

@@ -1,10 +1,11 @@
 //! From tape to the pool.
 
-use crate::archive::disk_pool::{FilePart, TransferRoute};
+use crate::archive::disk_pool::TransferRoute;
 use headrace_work::{Block, Breakdown, FileOp, Op, Request};
 
 use smallvec::SmallVec;
 
+use super::buffer::BufferPart;
 use super::catalogue::FileNumber;
 use super::copies::{CopyChoice, TapeCopy};
 use super::{Archive, UsedComponent};
@@ -43,7 +44,7 @@ impl<'m> Archive<'m> {
         let bytes = self.files.borrow()[file].bytes;
         add(&self.counts.stages, 1);
         // Space first: drives that wait for space while the pool waits for a drive to be emptied would wait for ever.
-        let volume = self.take_space(file, bytes, breakdown).await;
+        let (buffer, volume) = self.take_space(file, bytes, breakdown).await;
         let (library, spot) = self.copy_to_read(file);
         let mut from = 0;
         for (spot, part) in library.1.parts(spot, bytes) {
@@ -55,7 +56,7 @@ impl<'m> Archive<'m> {
                 library.0.end(&request.with(Block { bytes: 0, ..request.work.data() }), breakdown, before);
                 return self.give_space(file);
             };
-            for piece in self.pool.1.parts(volume, from, part) {
+            for piece in buffer.parts(volume, from, part) {
                 self.on_tape_path(request, (library, &mounted), piece, breakdown).await;
             }
             if breakdown.has_failed() {
@@ -67,7 +68,7 @@ impl<'m> Archive<'m> {
         }
         self.arrived(file);
         add(&self.counts.recalled_bytes, bytes);
-        self.purge_if_full();
+        self.purge_if_full(buffer);
     }
 
     /// Returns the library of a tape pool.
@@ -97,24 +98,25 @@ impl<'m> Archive<'m> {
         &'m self,
         request: &Request<FileOp>,
         (library, mounted): (UsedComponent<'m, TapeLibrary<'m>>, &Mounted<'m>),
-        part: FilePart,
+        piece: BufferPart<'m>,
         breakdown: &mut Breakdown,
     ) {
         if breakdown.has_failed() {
             return;
         }
-        self.volume_ready(part, breakdown).await;
+        self.volume_ready(piece, breakdown).await;
+        let BufferPart { buffer, part } = piece;
         let (link, most) = library.1.link(mounted);
         let is_read = request.cause == headrace_work::Cause::Host;
         let network = self.network.map(|(edge, network)| LinkHop {
             edge,
             link: if is_read { network.inward } else { network.outward },
         });
-        let over = [Some(LinkHop { edge: library.0, link }), network, Some(self.hop(part.chain))];
+        let over = [Some(LinkHop { edge: library.0, link }), network, Some(buffer.hop(part.chain))];
         let op = if is_read { Op::Write } else { Op::Read };
         let since = self.now();
-        self.pool
-            .1
+        buffer
+            .pool
             .through(request, part, TransferRoute { over, most, own: library.0.to(), op }, breakdown)
             .await;
         if !breakdown.has_failed() {

@@ -1,9 +1,9 @@
 //! Between clients and the pool.
 
-use headrace_kernel::LinkId;
 use headrace_work::{Breakdown, FileAct, FileOp, Op, Request};
 
 use super::Archive;
+use super::buffer::{Buffer, BufferPart};
 use super::catalogue::FileNumber;
 use crate::archive::disk_pool::{FilePart, TransferRoute};
 use crate::archive::fact::Fact;
@@ -13,7 +13,7 @@ impl<'m> Archive<'m> {
     /// Makes the attempts at a transfer that fail: each has leave of its own, and moves a part of the data. The request fails where all do.
     pub(super) async fn fail_attempts(
         &'m self,
-        volume: Option<u32>,
+        place: Option<(&'m Buffer<'m>, u32)>,
         request: &Request<FileOp>,
         breakdown: &mut Breakdown,
     ) {
@@ -24,8 +24,8 @@ impl<'m> Archive<'m> {
             let mut lost = Breakdown::from(self.now());
             let leave = self.admit(&attempt, &mut lost).await;
             let bytes = (request.work.bytes as f64 * failed.moves) as u64;
-            let volume = volume.unwrap_or_else(|| self.pool.1.allocate(request.work.bytes));
-            self.move_data(volume, bytes, &attempt, &mut lost).await;
+            let chosen = || (self.for_puts(), self.for_puts().pool.allocate(request.work.bytes));
+            self.move_data(place.unwrap_or_else(chosen), bytes, &attempt, &mut lost).await;
             lost.fail();
             self.dismiss(leave, &attempt, &lost);
             if number + 1 == front.clients.attempts() {
@@ -40,12 +40,12 @@ impl<'m> Archive<'m> {
     /// Moves a number of bytes of a file between its client and its volumes.
     pub(super) async fn move_data(
         &'m self,
-        volume: u32,
+        (buffer, volume): (&'m Buffer<'m>, u32),
         bytes: u64,
         request: &Request<FileOp>,
         breakdown: &mut Breakdown,
     ) {
-        for part in self.pool.1.parts(volume, 0, bytes) {
+        for part in buffer.parts(volume, 0, bytes) {
             match request.work.act {
                 _ if breakdown.has_failed() => return,
                 FileAct::Put => self.receive(request, part, breakdown).await,
@@ -62,14 +62,14 @@ impl<'m> Archive<'m> {
         of_whole: &Request<FileOp>,
         breakdown: &mut Breakdown,
     ) {
-        let volume = self.files.borrow()[file].volume;
-        self.fail_attempts(Some(volume), request, breakdown).await;
+        let place = (self.buffer_of(file), self.files.borrow()[file].volume);
+        self.fail_attempts(Some(place), request, breakdown).await;
         if breakdown.has_failed() {
             return;
         }
         let leave = self.admit(request, breakdown).await;
         self.tell(Fact::ReadBegins(file));
-        self.move_data(volume, request.work.bytes, of_whole, breakdown).await;
+        self.move_data(place, request.work.bytes, of_whole, breakdown).await;
         self.tell(Fact::ReadEnds(file));
         self.dismiss(leave, request, breakdown);
         if !breakdown.has_failed() {
@@ -77,33 +77,31 @@ impl<'m> Archive<'m> {
         }
     }
 
-    async fn send(&'m self, request: &Request<FileOp>, part: FilePart, breakdown: &mut Breakdown) {
-        self.volume_ready(part, breakdown).await;
+    async fn send(&'m self, request: &Request<FileOp>, piece: BufferPart<'m>, breakdown: &mut Breakdown) {
+        self.volume_ready(piece, breakdown).await;
+        let hop = piece.buffer.hop(piece.part.chain);
         let network = self.network.map(|(edge, network)| LinkHop { edge, link: network.outward });
-        self.transfer(request, [Some(self.hop(part.chain)), network], part, Op::Read, breakdown).await;
+        self.transfer(request, [Some(hop), network], piece, Op::Read, breakdown).await;
     }
 
-    async fn receive(&'m self, request: &Request<FileOp>, part: FilePart, breakdown: &mut Breakdown) {
-        self.volume_ready(part, breakdown).await;
+    async fn receive(&'m self, request: &Request<FileOp>, piece: BufferPart<'m>, breakdown: &mut Breakdown) {
+        self.volume_ready(piece, breakdown).await;
+        let hop = piece.buffer.hop(piece.part.chain);
         let network = self.network.map(|(edge, network)| LinkHop { edge, link: network.inward });
-        self.transfer(request, [network, Some(self.hop(part.chain))], part, Op::Write, breakdown).await;
+        self.transfer(request, [network, Some(hop)], piece, Op::Write, breakdown).await;
     }
 
     /// Waits while the volume of a part has failed.
-    pub(super) async fn volume_ready(&'m self, part: FilePart, breakdown: &mut Breakdown) {
-        self.pool.1.ready(part.volume).await;
-        breakdown.waited(self.pool_id(), self.now());
-    }
-
-    pub(super) fn hop(&self, chain: LinkId) -> LinkHop<'m> {
-        LinkHop { edge: self.pool.0, link: chain }
+    pub(super) async fn volume_ready(&'m self, piece: BufferPart<'m>, breakdown: &mut Breakdown) {
+        piece.buffer.pool.ready(piece.part.volume).await;
+        breakdown.waited(piece.buffer.id(), self.now());
     }
 
     async fn transfer(
         &'m self,
         request: &Request<FileOp>,
         over: [Option<LinkHop<'m>>; 2],
-        part: FilePart,
+        piece: BufferPart<'m>,
         op: Op,
         breakdown: &mut Breakdown,
     ) {
@@ -112,8 +110,8 @@ impl<'m> Archive<'m> {
         let own = self.front.map_or(self.context.id, |(edge, _)| edge.to());
         let route = TransferRoute { over: [over[0], over[1], None], most, own, op };
         match clients.and_then(|clients| clients.block()) {
-            Some(block) => self.in_blocks(block, request, part, route, breakdown).await,
-            None => self.pool.1.through(request, part, route, breakdown).await,
+            Some(block) => self.in_blocks(block, request, piece, route, breakdown).await,
+            None => piece.buffer.pool.through(request, piece.part, route, breakdown).await,
         }
     }
 
@@ -122,7 +120,7 @@ impl<'m> Archive<'m> {
         &'m self,
         block: u64,
         request: &Request<FileOp>,
-        part: FilePart,
+        BufferPart { buffer, part }: BufferPart<'m>,
         route: TransferRoute<'m>,
         breakdown: &mut Breakdown,
     ) {
@@ -132,9 +130,9 @@ impl<'m> Archive<'m> {
             let bytes = block.min(part.bytes - sent);
             let piece = FilePart { within: part.within + sent, bytes, ..part };
             for hop in over.into_iter().flatten() {
-                if hop.edge.to() == self.pool_id() {
+                if hop.edge.to() == buffer.id() {
                     let alone = TransferRoute { over: [Some(hop), None, None], most: f64::INFINITY, ..route };
-                    self.pool.1.through(request, piece, alone, breakdown).await;
+                    buffer.pool.through(request, piece, alone, breakdown).await;
                 } else {
                     let moving = Moving { bytes, over: &[hop], most, own };
                     self.context.shared.carry(request, moving, breakdown).await;

@@ -30,6 +30,8 @@ pub(super) enum PurgeOrder {
 
 /// Conditions of a purge on files.
 pub(super) struct Purge<'p> {
+    /// The disk pool.
+    pub buffer: u8,
     pub now: Nanos,
     pub min_age: Nanos,
     /// Takes a file. Gives whether the purge goes on.

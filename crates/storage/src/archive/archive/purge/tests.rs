@@ -35,7 +35,7 @@ fn purged(catalogue: &FileCatalogue, order: &PurgeOrder, now: Nanos, most: usize
         taken.push(file);
         taken.len() < most
     };
-    order.purge(catalogue, Purge { now, min_age: Nanos(HOUR), take: &mut take });
+    order.purge(catalogue, Purge { buffer: 0, now, min_age: Nanos(HOUR), take: &mut take });
     taken
 }
 
