@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, Run
-from headrace import Scenario, ScenarioError, load, logs, schema
+from headrace import Scenario, ScenarioError, load, logs, schema, sweep
 from headrace.experiment.task import metrics
 from headrace.explore.fields import fields
 
@@ -173,3 +173,9 @@ def test_solve_of_an_archive_says_what_to_ask_instead(headrace: Run) -> None:
     assert solved.returncode == 2
     assert "those of a log come in bursts" in refused
     assert "`headrace capacity --increase`" in refused
+
+
+def test_a_log_that_is_served_whole_overloads_no_point() -> None:
+    swept = sweep(ROOT / "examples" / "recall-order.yaml", {"system.library.groups.0.drives": [2, 4]}, replications=1)
+    assert "is lowest at drives = 4" in swept.answer
+    assert "overloaded" not in swept.answer

@@ -455,3 +455,25 @@ def test_a_place_in_a_list_is_a_goal(headrace: Run) -> None:
     assert "Best is drives = 6" in fewest.stdout
     unknown = headrace("optimise", ARCHIVE, *vary, "--minimise", "p99(recal)")
     assert "p99(users.recall)" in unknown.stderr
+
+
+def test_runs_with_faults_and_recordings_are_not_lengthened(tmp_path: Path) -> None:
+    text = """
+system: {drive: {type: ssd, device: micron-7450-pro-1920gb, overwritten: 0}}
+workload: {users: {to: drive, arrivals: ARRIVALS, size: 4 KiB, op: write}}
+run: {requests: 10000}
+"""
+    rows = "".join(f"{at * 20_000},write,{at * 4096},4096,,,\n" for at in range(10_000))
+    (tmp_path / "t.csv").write_text("time_ns,op,address,bytes,response_ns,think_ns,device\n" + rows)
+    faults = "faults: [{component: drive, slow: 2, from: 0.1 s}]\n"
+    for document, path in (
+        (text.replace("ARRIVALS", "{replay: {trace: t.csv}}"), "workload.users.arrivals.replay.speed"),
+        (text.replace("ARRIVALS", "{poisson: 50000 /s}") + faults, RATE),
+    ):
+        scenario = load(written(tmp_path / "s.yaml", document))
+        found = capacity(
+            scenario, path, "p99(users) > 1 s", most=1.5 if "replay" in path else "75000 /s", replications=2, budget=2
+        )
+        assert found.times == 1
+        assert not any(probe.unsettled for probe in found.probes)
+        assert "meets p99(users) ≤ 1 s" in found.answer, found.answer

@@ -845,3 +845,46 @@ def test_points_that_failed_stand_in_the_heat_map(tmp_path: Path) -> None:
     page = without_scripts(tmp_path / "page.html")
     assert page.count(">failed</text>") == 2 * page.count("<svg")
     assert "only 2 replications; 5 would make them about 7 times narrower" in page
+
+
+def test_a_metric_that_no_run_has_is_refused(headrace: Run, clerk: Path) -> None:
+    swept = ("sweep", clerk, "--vary", f"{RATE}=20 /s,50 /s", "--replications", 1, "--metrics")
+    for metric, said in (("p99(usres)", "did you mean `users`?"), ("mounts(clerk)", "no run has a mounts of `clerk`")):
+        ran = headrace(*swept, metric)
+        assert (ran.returncode, ran.stdout) == (2, ""), ran.stdout
+        assert said in " ".join(ran.stderr.split())
+        assert "Traceback" not in ran.stderr
+    overloaded = headrace("sweep", clerk, "--vary", f"{RATE}=500 /s", "--replications", 1, "--metrics", "p99(users)")
+    assert (overloaded.returncode, "1 of 1 points failed" in overloaded.stdout) == (3, True), overloaded.stderr
+
+
+def test_what_varies_is_a_mapping(clerk: Path) -> None:
+    text: Any = "a=1,2"
+    for ask in (
+        lambda: sweep(clerk, text),
+        lambda: optimise(clerk, text, minimise=["mean(users)"]),
+        lambda: sensitivity(clerk, text, "mean(users)"),
+    ):
+        with pytest.raises(ScenarioError, match=re.escape('`{"system.tds.disks": [4, 8]}`')):
+            ask()
+
+
+REBUILT = """
+parts: {drive: {type: station, service: 1 ms, capacity: 64 MiB}}
+system: {volume: {type: array, level: raid1, of: drive, disks: 2, spares: 1, rebuild: {rate: 1 MB/s}}}
+workload: {users: {to: volume, arrivals: {poisson: 50 /s}, size: 4 KiB}}
+faults: [{component: 'volume/drive[1]', fails: 1 s}]
+run: {time: 20 s, requests: 1000000}
+"""
+
+
+def test_a_rebuild_that_did_not_end_has_no_time(tmp_path: Path) -> None:
+    scenario = load(written(tmp_path / "rebuilt.yaml", REBUILT))
+    swept = sweep(scenario, {"system.volume.rebuild.rate": ["1 MB/s", "10 MB/s"]}, replications=2)
+    slow, fast = swept.experiment.points
+    assert swept.mean(slow, "volume.rebuild_s") is None
+    done, took = swept.mean(slow, "volume.rebuild_progress"), swept.mean(fast, "volume.rebuild_s")
+    assert done is not None
+    assert done[0] == pytest.approx(19 / 67.1, rel=0.1)
+    assert took is not None
+    assert took[0] == pytest.approx(6.7, rel=0.1)

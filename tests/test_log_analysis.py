@@ -355,3 +355,19 @@ def test_a_long_log_is_shown_by_months_and_a_choice_of_blocks(found: Json) -> No
     assert rows[0][1] == f"{31 * day['puts']:,}"
     _, shown = tables["delay of puts beyond that, by size (40 of 1,000 blocks)"]
     assert (len(shown), shown[0][0], shown[-1][0]) == (40, "0 B", "999 B")
+
+
+def test_transfers_that_met_no_other_have_no_narrow_intervals(tmp_path: Path) -> None:
+    rows = "".join(
+        f"2024-03-{1 + at // 20:02}T{at % 20:02}:00:00Z,{10**9 * (at + 1)},{2 + 10 * (at + 1)}\n" for at in range(200)
+    )
+    file = tmp_path / "alone.csv"
+    file.write_text("when,size,took\n" + rows)
+    found = logs.analyse(logs.read([file], columns={"time": "when", "bytes": "size", "seconds": "took"}))
+    assert found["transfers"]["most"] == 1
+    assert found["fits"]
+    assert reports.NARROW not in reports.notes(found)
+    logs.convert(logs.read([file], columns={"time": "when", "bytes": "size", "seconds": "took"}), tmp_path / "c.yaml")
+    text = (tmp_path / "c.yaml").read_text()
+    assert "minimum tape time" not in text
+    assert "It has no stagings." in text

@@ -768,3 +768,16 @@ def test_a_csv_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
     log = logs.read([tmp_path / "bom.csv"], columns={"time": "time", "bytes": "size"})
     assert log.table["bytes"].to_list() == [5, 0]
     assert [odd.note for odd in log.odd] == ["kept; `logs convert` to .csv or .yaml writes them as 1 byte"]
+
+
+def test_times_with_an_offset_are_in_utc(tmp_path: Path) -> None:
+    times = ("2026-03-29T02:00:00+02:00", "2026-03-29 02:00:00.5 +0200", "20260328T223000-0130", "2026-03-29T00:00:00Z")
+    file = tmp_path / "x.csv"
+    file.write_text("when,size\n" + "".join(f"{time},5\n" for time in times))
+    log = logs.read([file], columns={"time": "when", "bytes": "size"})
+    assert [str(time) for time in log.table.sort("line")["time"]] == [
+        "2026-03-29 00:00:00",
+        "2026-03-29 00:00:00.500000",
+        "2026-03-29 00:00:00",
+        "2026-03-29 00:00:00",
+    ]

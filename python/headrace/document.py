@@ -1209,7 +1209,7 @@ class QueueSpec(TypedDict):
     margin: NotRequired[str | float | None]
     """Margin added to estimated seeks when choosing by positioning time: a sector narrowly missed costs a revolution, and long seeks are less certain than short ones. Default: 0 %."""
     longest_wait: NotRequired[str | None]
-    """A command that has waited longer than this is served first, regardless of `scheduling`. Without a limit, policies that prefer near commands can starve distant ones. Default: no limit."""
+    """A command that has waited in the drive longer than this is served first, regardless of `scheduling`. Without a limit, policies that prefer near commands can starve distant ones. Default: no limit."""
 
 Positioning: TypeAlias = "Literal['addressed'] | Literal['coupled'] | Literal['independent'] | Literal['mechanical']"
 """How positions on the platter are modelled."""

@@ -86,6 +86,10 @@ class Plan:
         graph: Graph = json.loads(self._core.graph(watch))
         return graph
 
+    def names(self) -> list[str]:
+        """Return the names of its streams and of the groups of its components."""
+        return [*self.spec["workload"], *self.graph()["groups"]]
+
     def solve(self, load: tuple[float, float] | None = None) -> Solution:
         """Solve it by formulas: see `Scenario.solve`."""
         return Solution(json.loads(self._core.solve(load)))

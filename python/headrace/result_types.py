@@ -331,7 +331,7 @@ class BusiestResults(TypedDict):
     """The servers of a component that are busiest, of those that stand in for no others: a class of ports, the drives of a group."""
 
     what: str
-    """Which: `ports[1]` (a class of ports), `drives of groups[0]`, `arms of groups[0]`, `one cartridge`, `reads of shares[0]`, `per_user of one user` or `per_host of one host`."""
+    """Which: `ports[1]` (a class of ports), `drives of groups[0]`, `arms of groups[0]`, `one cartridge`, `reads of shares[0]`, `streams to tape` (of an archive), `per_user of one user` or `per_host of one host`."""
     utilisation: float
     """Share of time in which they were busy."""
 
@@ -363,7 +363,7 @@ class Bottleneck(TypedDict):
     saturated: bool
     """True if its utilisation was at least 99.5 %."""
     saturates_at: float | None
-    """Headroom: the multiple of this load at which it saturates. If it was never idle, the share of the load that was completed. Null if a closed stream reaches it, because its load depends on response times, if requests arrive faster than they complete although no component is always busy, if a longer run would find it busier (`unsettled`, or a cache fills), or if the run ended with requests that wait forever."""
+    """Headroom: the multiple of this load at which it saturates. If it was never idle, the share of the load that was completed. Null if a closed stream reaches it, because its load depends on response times, if requests arrive faster than they complete although no component is always busy, if a longer run would find it busier (`unsettled`, or a cache fills), if requests waited for space, if a replay ended well before other streams, or if the run ended with requests that wait forever."""
     at_least: bool
     """True if headroom is at least `saturates_at`, and not known better: for a component whose utilisation is below a tenth and not proportional to the load, and for a disk that mostly writes back, which needs less work per write under more load."""
     closed: ClosedLoad | None

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headrace.errors import read_text, refusal
 from headrace.files import write_whole
@@ -31,6 +31,18 @@ def is_saturated(found: "ResultsData") -> bool:
     """
     bottleneck = found["bottleneck"]
     return bool(bottleneck and bottleneck["saturates_at"] is not None and bottleneck["saturated"])
+
+
+def is_served_whole(found: "ResultsData") -> bool:
+    """Return true if what reaches the bottleneck is replayed, and all of it was answered: no run of it is longer."""
+    bottleneck = found["bottleneck"]
+    workload: dict[str, Any] = dict(found["scenario"]["workload"])
+    streams = {one["name"]: one for one in found["streams"]}
+    recorded = [
+        not {"log", "replay"}.isdisjoint(workload.get(name, {}).get("arrivals", ())) and streams[name]["in_flight"] == 0
+        for name in (bottleneck["streams"] if bottleneck else [])
+    ]
+    return bool(recorded) and all(recorded)
 
 
 class Results(InNotebook):

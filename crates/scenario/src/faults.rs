@@ -82,6 +82,16 @@ impl Moment {
     }
 }
 
+impl Moment {
+    /// Returns true if it is counted in requests, and its number of requests or of ns.
+    fn number(self) -> (bool, u64) {
+        match self {
+            Self::At(time) => (false, time.0),
+            Self::After(AfterSpec { after }) => (true, after),
+        }
+    }
+}
+
 impl std::fmt::Display for Moment {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -117,14 +127,62 @@ pub fn of(specs: &[FaultSpec], graph: &Graph, problems: &mut Vec<Problem>) -> Ve
         return Vec::new();
     }
     let copies = copies(graph);
-    let all = specs.iter().enumerate().filter_map(|(number, spec)| {
+    let mut all = Vec::new();
+    for (number, spec) in specs.iter().enumerate() {
         let path = Path::of(&["faults"]).index(number);
         let copy = copies.get(&*spec.component);
         let found =
             copy.map_or_else(|| of_one(spec, graph, &path), |copy| of_copy(spec, (graph, copy), &path));
-        found.map_err(|problem| problems.push(problem)).ok()
-    });
-    all.flatten().collect()
+        match found {
+            Ok(found) => all.push((path, found)),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    problems.extend(overlap(&all, graph));
+    all.into_iter().flat_map(|(_, faults)| faults).collect()
+}
+
+/// Returns an error if a component that has failed, or is slow, fails or is slow once more before that ends: the end of one would end both.
+fn overlap(all: &[(Path, Vec<Fault>)], graph: &Graph) -> Option<Problem> {
+    let mut spells: Vec<(Spell, &Path)> =
+        all.iter().flat_map(|(path, faults)| Spell::of(faults).map(move |spell| (spell, path))).collect();
+    spells.sort_by_key(|(spell, _)| (spell.of, spell.begin));
+    let mut pairs = spells.windows(2);
+    let two = pairs.find(|two| two[0].0.of == two[1].0.of && two[1].0.begin < two[0].0.end)?;
+    let (node, _, is_slow, _) = two[1].0.of;
+    let (name, is) = (&graph.nodes[node.index()].path, if is_slow { "slow" } else { "down" });
+    let message = format!("`{name}` is {is} already by another fault, whose end would end this one too");
+    Some(Problem::at(two[1].1.clone(), message).help("let one end before the other begins"))
+}
+
+/// A time for which a component is down or slow.
+struct Spell {
+    /// The component or the piece of one, whether it is slow, and whether the spell is counted in requests: only times of one kind are
+    /// compared.
+    of: (NodeId, Option<u32>, bool, bool),
+    begin: u64,
+    end: u64,
+}
+
+impl Spell {
+    /// The spells of a fault: each begins with one change, and may end with the next of that component.
+    fn of(faults: &[Fault]) -> impl Iterator<Item = Self> {
+        let begins = |fault: &Fault| match fault.change {
+            Change::Fails => true,
+            Change::Slow(percent) => percent != 100,
+            Change::Returns | Change::Replaced => false,
+        };
+        faults.iter().enumerate().filter(move |(_, fault)| begins(fault)).map(move |(at, fault)| {
+            let next = faults.get(at + 1).filter(|next| !begins(next) && next.node == fault.node);
+            let (is_counted, begin) = fault.when.number();
+            let end = next.map_or(u64::MAX, |next| {
+                let (is_counted_too, end) = next.when.number();
+                if is_counted == is_counted_too { end } else { begin }
+            });
+            let is_slow = matches!(fault.change, Change::Slow(_));
+            Self { of: (fault.node, fault.piece, is_slow, is_counted), begin, end }
+        })
+    }
 }
 
 /// Returns the component, or the piece of one, that is called `name` at `path`, if it can fail.

@@ -126,20 +126,26 @@ def answered(
         except KeyboardInterrupt as stopped:
             partial = stopped.found if isinstance(stopped, Interrupted) else None
             if partial is not None:
-                _tell(partial, tell, shown, page)
+                _tell(partial, tell, shown, page, as_json)
             going_on = f"its runs are saved in {kept}; the same command resumes there"
             print(f"interrupted; {going_on if kept else 'runs were not saved (see --store)'}", file=sys.stderr)
             end(partial, "interrupted")
             raise typer.Exit(INTERRUPTED) from None
-        _tell(found, tell, shown, page)
+        _tell(found, tell, shown, page, as_json)
         end(found, "done")
     exit_where_lost(lost)
     return found
 
 
-def _tell(found: Found, tell: Callable[[Found], None], shown: Callable[[Found], Report], page: Path | None) -> None:
-    with page_first(lambda: shown(found), page):
-        tell(found)
+def _tell(
+    found: Found, tell: Callable[[Found], None], shown: Callable[[Found], Report], page: Path | None, as_json: bool
+) -> None:
+    """Print the answer, and write its page; or the error where it has no number that is asked for."""
+    try:
+        with page_first(lambda: shown(found), page):
+            tell(found)
+    except ScenarioError as error:
+        refuse(error, as_json)
 
 
 Follow = Callable[[rounds.Watch | None], rounds.Watch | None]

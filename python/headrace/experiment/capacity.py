@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
@@ -313,6 +314,13 @@ class _Search:
     times: int = 1
     """Length of runs, as a multiple of the scenario's."""
 
+    @cached_property
+    def is_whole(self) -> bool:
+        """True if runs are judged as they are: faults leave no one steady state, and a recording has its end."""
+        filled = self.scenario.filled()
+        arrivals = [stream["arrivals"] for stream in filled["workload"].values()]
+        return bool(filled.get("faults")) or any(not {"log", "replay"}.isdisjoint(one) for one in arrivals)
+
     def capacity(self, *, interrupted: bool = False) -> Capacity:
         upper = next(iter(self.brackets()[1:]), None)
         return Capacity(self.path, self.asked, *self.ends(), upper, self.probes, interrupted, self.times)
@@ -501,7 +509,7 @@ class _Search:
         # One goal missed decides; otherwise all must be known to be met.
         meets = False if False in verdicts.values() else None if None in verdicts.values() else True
         why = next((_lost(one, known) for one in goals[len(self.asked) :] if verdicts[one.text] is False), None)
-        unsettled = table.unsettled(point) if meets is not False else None
+        unsettled = table.unsettled(point) if meets is not False and not self.is_whole else None
         # What is not yet in steady state does less than that asks of it.
         meets = None if unsettled else meets
         margin = min(one.margin(known[one.text][0]) for one in goals if one in self.asked or not verdicts[one.text])

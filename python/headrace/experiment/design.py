@@ -105,6 +105,7 @@ def varied(
     Point(values={'system.clerk.service': '2 ms', 'run.seed': 1})
     """
     derive = derive or {}
+    refuse_no_axes(scenario.file, vary)
     if "run.replications" in vary:
         raise refusal(scenario.file, "`run.replications` cannot vary", "say how many with `replications`")
     for place in vary:
@@ -147,8 +148,16 @@ def _combined(vary: Mapping[str, Any], design: str | Json) -> list[Json]:
     return [dict(zip(vary, row, strict=True)) for row in rows]
 
 
+def refuse_no_axes(file: str, vary: object) -> None:
+    """Refuse what does not say which field has which values, such as a text that is for the command line."""
+    if not isinstance(vary, Mapping):
+        help_ = 'give each field its values: `{"system.tds.disks": [4, 8]}`'
+        raise refusal(file, f"{vary!r} does not say which field varies", help_)
+
+
 def levels(file: str, vary: Mapping[str, Any]) -> dict[str, list[Value]]:
     """Return the values of every axis; refuse one that has none."""
+    refuse_no_axes(file, vary)
     found = {}
     for place, axis in vary.items():
         try:

@@ -79,6 +79,12 @@ class Objective:
             )
         return found[0]
 
+    def is_of(self, names: Sequence[str]) -> bool:
+        """Return true if it may be of one of these streams and components, or of a part of one."""
+        if self.of in ("system", *OPERATIONS):
+            return True
+        return any(self.of == name or self.of.startswith((f"{name}.", f"{name}/")) for name in names)
+
     @property
     def is_of_slowest(self) -> bool:
         """True if it is about the slowest requests: a late quantile, or a share in time."""

@@ -1,15 +1,18 @@
 """Runs an experiment: what its store does not have yet, until it has it all."""
 
+import difflib
 import random
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from headrace._core import ScenarioError
-from headrace.errors import is_overload
+from headrace.errors import is_overload, refusal
 from headrace.experiment.design import Experiment, Point, varied
 from headrace.experiment.engines import Engine, Local
+from headrace.experiment.objective import objective
 from headrace.experiment.precision import Precision
 from headrace.experiment.store import Memory, Store
 from headrace.experiment.table import Table
@@ -87,6 +90,7 @@ def run(
     far the round is. Ctrl-C raises `Interrupted` with the table so far; what is in the store stays.
     """
     _refuse_hopeless(experiment)
+    _refuse_strangers(experiment)
     mine = replace(experiment, points=experiment.points[shard[0] :: shard[1]])
     records = Store(store, experiment) if store is not None else Memory()
     engine = engine or Local()
@@ -134,6 +138,21 @@ def _refuse_hopeless(experiment: Experiment) -> None:
             return
     if first:
         raise first
+
+
+def _refuse_strangers(experiment: Experiment) -> None:
+    """Refuse metrics of a stream or component that no point has: what else a metric may be, only runs show."""
+    for asked in (objective(text, bounded=False) for text in experiment.metrics):
+        found = list[str]()
+        for point in experiment.points:
+            with suppress(ScenarioError):
+                found = experiment.scenario.with_(point.values).plan().names()
+            if not found or asked.is_of(found):
+                break
+        else:
+            near = difflib.get_close_matches(asked.of, found, 1)
+            help_ = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(found)}"
+            raise refusal(experiment.scenario.file, f"`{asked.text}`: there is no `{asked.of}`", help_)
 
 
 def _rounds(experiment: Experiment, records: Memory, counts: dict[str, int]) -> Iterator[list[Task]]:

@@ -138,7 +138,8 @@ class Table(InNotebook):
         """The metrics that are asked for, or that precision is asked of, or the mean response of every stream."""
         precision = self.experiment.precision
         if self.experiment.metrics:
-            return [objective(text, bounded=False).metric(self.metrics) for text in self.experiment.metrics]
+            asked = self.experiment.metrics if self.metrics else ()  # Where no run has ended, none is unknown.
+            return [objective(text, bounded=False).metric(self.metrics) for text in asked]
         return named(precision, self.metrics, self.experiment.scenario.file) if precision else of_streams(self.metrics)
 
     @cached_property

@@ -16,7 +16,7 @@ from headrace.errors import is_overload, is_path
 from headrace.experiment.design import Point, Value
 from headrace.experiment.objective import in_time
 from headrace.result_types import ComponentResults, ResponseResults, ResultsData, StreamResults
-from headrace.results import is_saturated
+from headrace.results import is_saturated, is_served_whole
 from headrace.scenario import Scenario
 
 Json = dict[str, Any]
@@ -81,7 +81,7 @@ class Task:
             overloaded, final = found["ended"] in OVERLOADED, found["ended"] not in OF_THE_MACHINE
             return self._record(began, reason=str(found["notes"][0]), overloaded=overloaded, final=final)
         intervals = [stream["response"]["interval"] for stream in found["streams"]]
-        saturated = is_saturated(found)
+        saturated = is_saturated(found) and not is_served_whole(found)
         trusted = not saturated and all(interval is not None and interval["trusted"] for interval in intervals)
         return self._record(
             began, trusted=trusted, saturated=saturated, metrics=metrics(found) | costs(found, Path(self.file).parent)
@@ -143,6 +143,7 @@ def metrics(found: ResultsData) -> dict[str, float | None]:
         if waiting := [of_meters[queue] for queue in QUEUES if queue in of_meters]:
             of_meters["lost_job_hours"] = sum(waiting) * found["simulated_s"] / 3600
         numbers |= {f"{group}.{name}": value for name, value in of_meters.items()}
+        numbers |= {f"{group}.{time}": None for time in _unfinished(members)}
     return numbers
 
 
@@ -187,6 +188,12 @@ def _meters(members: list[ComponentResults]) -> dict[str, list[float]]:
     names = dict.fromkeys(name for member in members for name in member["meters"])
     values = {name: [member["meters"][name] for member in members] for name in names}
     return {name: known for name, of in values.items() if (known := [one for one in of if one is not None])}
+
+
+def _unfinished(members: list[ComponentResults]) -> list[str]:
+    """Return the times of work that had not ended with the run: `rebuild_s` of a rebuild that was half done."""
+    shares = [(name, share) for member in members for name, share in member["meters"].items() if share is not None]
+    return [name.replace("_progress", "_s") for name, share in shares if name.endswith("_progress") and share < 1]
 
 
 # What of the time of the slowest requests of a stream a component took: their wait for it, and its service.

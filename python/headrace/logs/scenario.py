@@ -15,6 +15,19 @@ from headrace.logs.rows import KEYS
 Json = dict[str, Any]
 
 FREE = 10  # The pool holds this many times what the log moves: nothing has to be purged.
+LOAD_S = 60.0  # Of a cartridge, where the log has no stagings.
+
+# What a scenario says of itself, where the log has stagings, and where it has none.
+STAGED = (
+    "# From the log: latencies and client rate (lower envelope of time against size), the numbers of chains",
+    "# (concurrent transfers) and drives (concurrent stagings), and the minimum tape time. Not in a log and thus",
+    "# assumed: a pool that holds everything and delays nothing, cartridges, the rate of drives.",
+)
+UNSTAGED = (
+    "# From the log: latencies and client rate (lower envelope of time against size), and the number of chains",
+    "# (concurrent transfers). It has no stagings. Not in the log and thus assumed: a pool that holds everything and",
+    "# delays nothing, cartridges, drives: their number, their rate, the time of a load.",
+)
 
 
 def of(log: Log, operations: Operations, csv: str, file: Path) -> str:
@@ -34,18 +47,17 @@ def of(log: Log, operations: Operations, csv: str, file: Path) -> str:
     rate = max(float(fit["rate_bytes_per_s"]["value"]) for _, fit in lines)
     latency = "".join(f"{op}_latency: {max(fit['latency_s']['value'], 0):.3f} s, " for op, fit in lines)
     moved, most, drives = operations.file_bytes, found["transfers"]["most"], _most(log, "asked", "stage_s")
+    least = _least_staging(log)
     return "\n".join([
         f"# How long do the operations of {_names(log)} take?",
         "#",
-        "# From the log: latencies and client rate (lower envelope of time against size), the numbers of chains",
-        "# (concurrent transfers) and drives (concurrent stagings), and the minimum tape time. Not in a log and thus",
-        "# assumed: a pool that holds everything and delays nothing, cartridges, the rate of drives.",
+        *(STAGED if least is not None else UNSTAGED),
         "system:",
         f"  front: {{type: front, {latency}client_rate: {rate / 1e6:.3f} MB/s}}",
         f"  disks: {{type: disk_pool, chains: {most}, volumes: 1, volume: {_volume(moved, most)} B, "
         f"rate: {rate / 1e6:.3f} MB/s, allocate: across_chains}}",
         f"  tapes: {{type: tape_library, groups: [{{drives: {drives}}}], drive_rate: {rate / 1e6:.3f} MB/s, "
-        f"cartridge: 1 TB, load: {_load(log):.3f} s}}",
+        f"cartridge: 1 TB, load: {LOAD_S if least is None else least:.3f} s}}",
         "  archive: {type: archive, front: front, pool: disks, library: tapes}",
         "workload:",
         f"  users: {{to: archive, arrivals: {{log: {csv}}}}}",
@@ -82,10 +94,10 @@ def _volume(moved: int, chains: int) -> int:
     return max(FREE * moved // chains, 1)
 
 
-def _load(log: Log) -> float:
-    """Return the least time that the tape took, s."""
-    least = log.rows.scan().select(pl.col("stage_s").min()).collect().item()
-    return 60.0 if least is None else float(least)
+def _least_staging(log: Log) -> float | None:
+    """Return the least time that the tape took, s; none where the log has no stagings."""
+    least: float | None = log.rows.scan().select(pl.col("stage_s").min()).collect().item()
+    return least
 
 
 def _most(log: Log, begin: str, seconds: str) -> int:

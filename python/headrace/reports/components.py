@@ -158,10 +158,11 @@ def grouped(components: list[Json]) -> Iterator[Json]:
 
 def headroom(found: Json) -> Table:
     """Return how far each component is from saturation, the busiest first."""
-    measured = [part for part in grouped(found["components"]) if part["utilisation"] is not None]
+    shown = list(grouped(found["components"]))
+    measured = [part for part in shown if part["utilisation"] is not None]
     units = units_of_components(measured)
     rows = [(part["utilisation"], _headroom(part, found, units)) for part in measured]
-    rows += [(one["utilisation"], _headroom_of(part, one, found)) for part in measured for one in portions(part)]
+    rows += [(one["utilisation"], _headroom_of(part, one, found)) for part in shown for one in portions(part)]
     told = [row for _, row in sorted(rows, key=lambda row: -row[0])]
     least = ["mean queue", f"mean wait, {units[0].name}", f"server held, {units[1].name}"]
     columns = ["", " ", "busy", "background", "headroom", *least]

@@ -150,7 +150,7 @@ def notes(found: Json) -> list[str]:
     ]
     if any("synthetic" in file["name"].rpartition("/")[2] for file in found["files"]):
         told.append("This log is synthetic: it was made from a description, and says nothing of a real system.")
-    if found["fits"]:
+    if found["fits"] and found["transfers"]["most"] > 1:
         told.append(NARROW)
     return told
 

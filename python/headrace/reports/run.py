@@ -344,9 +344,9 @@ def phases(found: Json) -> tuple[list[str], list[list[str]]]:
     units = [unit(stream[name] for stream in every) for name in PHASE_TIMES]
     headings = [f"{name.removesuffix('_ms')}, {of.name}" for name, of in zip(PHASE_TIMES, units, strict=True)]
     columns = ["from, s", "what happened", "stream", "requests/s", "MB/s", *headings, "failed"]
-    rows = []
+    rows, decimals = [], _decimals(found["phases"])
     for phase in found["phases"]:
-        begin = [f"{phase['from_s']:,.0f}", "\n".join(phase["after"])]
+        begin = [f"{phase['from_s']:,.{decimals}f}", "\n".join(phase["after"])]
         for at, stream in enumerate(phase["streams"]):
             rows.append([*(begin if at == 0 else ["", ""]), *_phase_of(stream, units)])
     several, failed = len(found["streams"]) > 1, any(row[-1] for row in rows)
@@ -357,6 +357,15 @@ def phases(found: Json) -> tuple[list[str], list[list[str]]]:
 
 
 PHASE_TIMES = ("mean_ms", "p99_ms")
+
+
+def _decimals(phases: list[Json]) -> int:
+    """Return the number of decimals with which the starts of phases are right to a twentieth of the shortest phase."""
+    lengths = (phase["to_s"] - phase["from_s"] for phase in phases)
+    allowed = 0.05 * min((length for length in lengths if length > 0), default=1.0)
+    starts = [phase["from_s"] for phase in phases]
+    right = (decimals for decimals in range(9) if all(abs(round(at, decimals) - at) <= allowed for at in starts))
+    return next(right, 9)
 
 
 def _phase_of(stream: Json, units: list[Unit]) -> list[str]:

@@ -168,7 +168,7 @@ fn by_operation(stream: &StreamResults) -> String {
 /// Returns which share of the requests was lost, and how.
 fn lost(stream: &StreamResults) -> String {
     let counts = [("dropped", stream.dropped), ("expired", stream.expired), ("failed", stream.failed)];
-    let share = |count: u64| Significant(count as f64 / stream.issued.max(1) as f64 * 100.0);
+    let share = |count: u64| Significant(stream.percent_of_ended(count));
     let lost = counts.iter().filter(|(_, count)| *count > 0);
     lost.map(|(how, count)| format!("; {:.2} % of requests {how}", share(*count))).collect()
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use headrace_storage::{Load, Portion};
+use headrace_units::Nanos;
 use headrace_work::{Cause, NodeId};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,7 +11,7 @@ use serde::Serialize;
 use super::{HeadroomTrials, SATURATED, filling};
 use crate::plan::{Plan, StreamPlan};
 use crate::record::MeterReading;
-use crate::run::{End, MeterKind, Outcome};
+use crate::run::{End, MeterKind, Outcome, StreamOutcome};
 use crate::solve;
 
 /// Results of one component.
@@ -103,8 +104,8 @@ pub struct ComponentResults {
 /// The servers of a component that are busiest, of those that stand in for no others: a class of ports, the drives of a group.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct BusiestResults {
-    /// Which: `ports[1]` (a class of ports), `drives of groups[0]`, `arms of groups[0]`, `one cartridge`, `reads of shares[0]`, `per_user of one user`
-    /// or `per_host of one host`.
+    /// Which: `ports[1]` (a class of ports), `drives of groups[0]`, `arms of groups[0]`, `one cartridge`, `reads of shares[0]`, `streams to tape` (of an archive),
+    /// `per_user of one user` or `per_host of one host`.
     pub what: String,
     /// Share of time in which they were busy.
     #[schemars(range(min = 0, max = 1))]
@@ -144,8 +145,8 @@ pub struct Bottleneck {
     pub saturated: bool,
     /// Headroom: the multiple of this load at which it saturates. If it was never idle, the share of the load that was completed.
     /// Null if a closed stream reaches it, because its load depends on response times, if requests arrive faster than they
-    /// complete although no component is always busy, if a longer run would find it busier (`unsettled`, or a cache fills), or if
-    /// the run ended with requests that wait forever.
+    /// complete although no component is always busy, if a longer run would find it busier (`unsettled`, or a cache fills), if requests
+    /// waited for space, if a replay ended well before other streams, or if the run ended with requests that wait forever.
     #[schemars(extend("x-unit" = "ratio"))]
     pub saturates_at: Option<f64>,
     /// True if headroom is at least `saturates_at`, and not known better: for a component whose utilisation is below a tenth and not
@@ -293,20 +294,24 @@ pub(super) fn bottleneck(
     let utilisation = Some(busiest.most_busy()).filter(|utilisation| *utilisation > 0.0)?;
     // What streams elsewhere do is no matter of this component's.
     let open = reaching(plan, id).all(|(_, stream)| stream.is_open());
-    let kept_up = kept_up(plan, id, outcomes);
+    let is_mixed = ends_early(plan, outcomes).is_some();
+    let kept_up = kept_up(plan, id, outcomes).filter(|_| !is_mixed);
     let never_idle = utilisation >= SATURATED;
     // A short burst keeps a server busy too; only a load that is not kept up with overloads it.
     let saturated = never_idle && (!open || kept_up.is_some_and(|share| share < 0.99));
     let unsettled = unsettled(plan, &busiest.path, outcomes);
-    let filling = unsettled.is_some() || filling::cache(plan, outcomes).is_some();
+    let is_unknown = is_mixed
+        || unsettled.is_some()
+        || filling::cache(plan, outcomes).is_some()
+        || lacks(plan, outcomes).is_some();
     let by_formula = destaging_headroom(plan, busiest);
     let headroom = match () {
         () if never_idle => kept_up.filter(|_| saturated),
-        () if falls_behind(plan, outcomes) || filling => None,
+        () if falls_behind(plan, outcomes) || is_unknown => None,
         () => Some(by_formula.unwrap_or(0.0).max(1.0 / utilisation)),
     };
     let in_turn = sends_in_turn(plan, id);
-    let at_most = (!filling && !in_turn).then(|| 1.0 / utilisation.min(1.0));
+    let at_most = (!is_unknown && !in_turn).then(|| 1.0 / utilisation.min(1.0));
     let not_proportional = not_proportional(plan, id);
     let uneven =
         reaching(plan, id).find(|(_, stream)| stream.varies()).map(|(_, stream)| stream.name.clone());
@@ -337,6 +342,32 @@ pub(super) fn bottleneck(
         unsettled,
         trials: None,
     })
+}
+
+/// Streams whose last requests come within this share of each other end together.
+const TOGETHER: f64 = 0.9;
+
+/// Returns the first replay that ended well before the last request of another stream, when it did and when that came: what a run finds then mixes
+/// the time with it and the time without it.
+pub(super) fn ends_early<'p>(plan: &'p Plan, outcomes: &[Outcome]) -> Option<(&'p StreamPlan, Nanos, Nanos)> {
+    let outcome = outcomes.first()?;
+    let last = outcome.streams.iter().map(|stream| stream.last_born).max()?;
+    let is_early = |(stream, found): &(&StreamPlan, &StreamOutcome)| {
+        stream.recorded() == Some(found.born) && found.last_born.secs() < TOGETHER * last.secs()
+    };
+    let (stream, found) = plan.streams.iter().zip(&outcome.streams).find(is_early)?;
+    Some((stream, found.last_born, last))
+}
+
+/// Above this share of the time, requests that wait for space are no accident.
+const MOST_LACKING: f64 = 0.01;
+
+/// Returns the component whose requests waited for longest for something that servers do not give, and for which share of the time.
+pub(super) fn lacks(plan: &Plan, outcomes: &[Outcome]) -> Option<(NodeId, f64)> {
+    let share =
+        |id: NodeId| outcomes.iter().map(|outcome| outcome.components[id.index()].lacking).sum::<f64>();
+    let shares = plan.graph.ids().map(|id| (id, share(id) / outcomes.len().max(1) as f64));
+    shares.filter(|(_, share)| *share > MOST_LACKING).max_by(|(_, one), (_, other)| one.total_cmp(other))
 }
 
 /// Returns true if a component is busy mostly with what is written back to it, which it gathers: it does so early while there is time, and
@@ -394,6 +425,18 @@ fn not_proportional(plan: &Plan, id: NodeId) -> Option<NodeId> {
 
 fn is_limit(plan: &Plan, id: NodeId) -> bool {
     plan.graph.view(id).features().is_limit
+}
+
+/// Returns the largest multiple of the load of `streams` that limits of rates allow in the long run. Behind a cache that writes back, more load
+/// may bring less to each request, so that they allow more.
+pub(super) fn allowed(plan: &Plan, streams: &[String], components: &[ComponentResults]) -> f64 {
+    let all = || plan.graph.ids().zip(components);
+    let gathered =
+        |id| all().any(|(before, found)| found.undestaged.is_some() && plan.graph.reaches(before, id));
+    let scaled = |id| reaching(plan, id).all(|(_, stream)| streams.contains(&stream.name));
+    let limits = all().filter(|(id, _)| plan.graph.view(*id).features().limits_rate);
+    let limits = limits.filter(|(id, _)| scaled(*id) && !gathered(*id));
+    limits.map(|(_, found)| 1.0 / found.most_busy()).fold(f64::INFINITY, f64::min)
 }
 
 /// The component that is in use for most of the time. The places of a queue depth are all taken too where what serves their requests is

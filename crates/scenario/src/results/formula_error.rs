@@ -1,7 +1,7 @@
 //! By how much formulas are off whose assumptions fail: measured by a short simulation of the scenario's own load.
 
 use super::StreamResults;
-use crate::plan::Plan;
+use crate::plan::{Plan, StreamPlan};
 use crate::progress::Progress;
 use crate::run::{self, Deadline, End, Options, Replications};
 use crate::solve::{FormulaError, SolvedPoint};
@@ -21,8 +21,10 @@ pub fn formula_error(plan: &Plan, own: &SolvedPoint, progress: &Progress) -> Opt
     let predicted = own.response_ms?;
     let mut plan = plan.clone();
     plan.faults.clear();
+    // Replications of a recording have the same requests: that their means agree says nothing of how sure these are.
+    let replications = if plan.streams.iter().any(StreamPlan::is_recorded) { 1 } else { REPLICATIONS };
     let run = &mut plan.spec.run;
-    (run.requests, run.replications, run.time) = (Some(REQUESTS), REPLICATIONS, None);
+    (run.requests, run.replications, run.time) = (Some(REQUESTS), replications, None);
     run.limits.events = run.limits.events.min(EVENTS);
     if !theory::unstable(&plan).is_empty() {
         return None;
@@ -35,7 +37,7 @@ pub fn formula_error(plan: &Plan, own: &SolvedPoint, progress: &Progress) -> Opt
     let found = super::of(&plan, engine, &replications.outcomes(&plan), &options, &deadline).ok()?;
     let (response_ms, half_width_ms) = mean(&found.streams).filter(|_| found.ended == End::Done)?;
     Some(FormulaError {
-        requests: REQUESTS * u64::from(REPLICATIONS),
+        requests: found.streams.iter().map(|stream| stream.completed).sum(),
         response_ms,
         half_width_ms,
         error: predicted / response_ms - 1.0,

@@ -196,7 +196,7 @@ pub fn of(
     let components = components::all(plan, outcomes, seconds);
     let mut bottleneck = components::bottleneck(plan, outcomes, &components);
     if let Some(of) = bottleneck.as_mut().filter(|_| options.headroom && ended.is_complete()) {
-        trials::refine(plan, of, outcomes, deadline);
+        trials::refine(plan, of, (outcomes, &components), deadline);
     }
     // After Ctrl-C during these simulations, what the run found is kept, and says that it was interrupted.
     let is_cancelled = options.headroom && deadline.end() == Some(End::Cancelled);

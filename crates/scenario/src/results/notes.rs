@@ -1,13 +1,14 @@
 //! What a reader must know before trusting results.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use headrace_stats::{Interval, Method};
 use headrace_trace::Replay;
 use headrace_units::{Nanos, PerSecond};
 use headrace_work::NodeId;
+use headrace_workload::PatternSpec;
 
-use super::components::{FARTHEST_ESTIMATE, falls_behind};
+use super::components::{FARTHEST_ESTIMATE, ends_early, falls_behind, lacks};
 use super::{Bottleneck, MOST_STREAMS, StreamResults, alike, filling, trials};
 use crate::faults::Moment;
 use crate::plan::{Plan, StreamPlan};
@@ -40,6 +41,8 @@ pub(super) fn of(
     notes.extend(plan.streams.iter().filter_map(|stream| curve(stream, outcomes)));
     notes.extend(bursts(plan, streams, bottleneck));
     notes.extend(behind(plan, outcomes, bottleneck));
+    notes.extend(mixture(plan, outcomes));
+    notes.extend(lacking(plan, outcomes, bottleneck));
     notes.extend(filling::note(plan, outcomes));
     notes.extend(of_components(plan));
     notes.extend(of_health(plan, outcomes));
@@ -47,6 +50,7 @@ pub(super) fn of(
         outcomes.first().into_iter().flat_map(|outcome| alike::remarks(&plan.graph, &outcome.remarks)),
     );
     notes.extend(priorities(plan));
+    notes.extend(in_step(plan));
     notes.extend(plan.streams.iter().filter_map(within_a_sector));
     notes.extend(unanswered(streams));
     notes.extend(of_traces(plan, outcomes, streams));
@@ -320,6 +324,27 @@ fn behind(plan: &Plan, outcomes: &[Outcome], bottleneck: Option<&Bottleneck>) ->
     })
 }
 
+/// A replay that ended long before other streams.
+fn mixture(plan: &Plan, outcomes: &[Outcome]) -> Option<String> {
+    let (stream, end, last) = ends_early(plan, outcomes)?;
+    Some(format!(
+        "{}: its replay ended after {end} of {last}: results mix the time with it and the time without it, and no headroom is given; end the \
+         run with it (`run.time`)",
+        stream.name
+    ))
+}
+
+/// Requests that waited for space.
+fn lacking(plan: &Plan, outcomes: &[Outcome], bottleneck: Option<&Bottleneck>) -> Option<String> {
+    let (id, share) = lacks(plan, outcomes)?;
+    bottleneck.filter(|of| !of.saturated)?;
+    Some(format!(
+        "requests waited for space in {} for {:.0} % of the time, however idle servers were, so no headroom is given",
+        plan.graph.nodes[id.index()].path,
+        share * 100.0
+    ))
+}
+
 /// Returns the notes of components on their streams, those of streams to alike copies once.
 pub fn of_components(plan: &Plan) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
@@ -341,7 +366,7 @@ fn of_health(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
         found.filter(|id| plan.graph.nodes[id.index()].leads_to.is_none()).collect()
     };
     let mut notes = Vec::new();
-    if plan.has_phases() {
+    if outcome.phases.len() > 1 {
         notes.push(
             "health changes during the run: totals mix all `phases`, and no warm-up is discarded".to_owned(),
         );
@@ -380,6 +405,27 @@ fn priorities(plan: &Plan) -> Vec<String> {
     .collect()
 }
 
+/// Sequential streams to one component that begin at the same address: where anything there reads ahead or caches, one finds what another has
+/// read.
+fn in_step(plan: &Plan) -> Vec<String> {
+    let mut begun: BTreeMap<(NodeId, u64), Vec<&str>> = BTreeMap::new();
+    let sequential = plan.streams.iter().filter(|stream| stream.spec.pattern == PatternSpec::Sequential);
+    for stream in sequential {
+        let from = stream.spec.region.map_or(0, |region| region.from.0);
+        begun.entry((stream.target, from)).or_default().push(&stream.name);
+    }
+    let several = begun.into_values().filter(|names| names.len() > 1);
+    several
+        .map(|names| {
+            format!(
+                "{}: each begins at the same address and goes on from there, so one may find in a cache what another has read; give each a \
+                 `region` if their data is different",
+                names.join(", ")
+            )
+        })
+        .collect()
+}
+
 /// A region that begins within a sector: all requests of whole sectors touch one sector more.
 fn within_a_sector(stream: &StreamPlan) -> Option<String> {
     let from = stream.spec.region?.from;
@@ -397,7 +443,7 @@ fn within_a_sector(stream: &StreamPlan) -> Option<String> {
 fn unanswered(streams: &[StreamResults]) -> Vec<String> {
     let mut notes = Vec::new();
     for stream in streams {
-        let share = |n: u64| n as f64 / stream.issued.max(1) as f64 * 100.0;
+        let share = |n: u64| stream.percent_of_ended(n);
         if stream.dropped > 0 {
             let (n, share) = (stream.dropped, share(stream.dropped));
             notes.push(format!("{}: {n} requests ({share:.2} %) were dropped at the limit", stream.name));

@@ -4,7 +4,7 @@ use headrace_storage::ComponentSpec;
 use headrace_storage::block::paced_work::Precedence;
 use headrace_units::{BytesPerSecond, Nanos};
 
-use super::{ComponentResults, PhaseResults, Results};
+use super::{ComponentResults, PhaseResults, PhaseStreamResults, Results};
 
 /// Below this share of the time, disks are idle rather than busy with a rebuild or a scrub.
 const IDLE: f64 = 0.5;
@@ -52,7 +52,9 @@ fn of(results: &Results) -> impl Iterator<Item = RebuildResults<'_>> {
 
 /// A sentence for each rebuild: rate, end, and response times before it and meanwhile.
 pub(super) fn in_words(results: &Results) -> Vec<String> {
-    of(results).map(|rebuild| [rebuild.said(), rebuild.cost(&results.phases)].concat()).collect()
+    of(results)
+        .map(|rebuild| [rebuild.said(&results.phases), rebuild.cost(&results.phases)].concat())
+        .collect()
 }
 
 /// A note for each rebuild or scrub that keeps none of its disks busy, though nothing but the number of chunks in flight limits it.
@@ -61,29 +63,57 @@ pub(super) fn notes(results: &Results) -> Vec<String> {
 }
 
 impl RebuildResults<'_> {
-    fn said(&self) -> String {
+    fn said(&self, phases: &[PhaseResults]) -> String {
         let (path, kind, took) = (&self.array.path, self.kind.name, Nanos::from_secs(self.took_s));
         let rate = BytesPerSecond(self.bytes / self.took_s);
         let left = Nanos::from_secs(self.took_s * (1.0 - self.progress) / self.progress);
-        match self.progress {
-            1.0.. => format!("{kind} of {path}: {rate}, done in {took}."),
-            progress => format!(
-                "{kind} of {path}: {rate}, {:.1} % done after {took}; at this rate it ends {left} later.",
-                progress * 100.0
+        let percent = self.progress * 100.0;
+        match self.goes_on(phases).last() {
+            _ if self.progress >= 1.0 => format!("{kind} of {path}: {rate}, done in {took}."),
+            Some(Some(false)) => format!(
+                "{kind} of {path}: {rate}, over after {took}; at the end {percent:.1} % of what it was for is there."
+            ),
+            _ => format!(
+                "{kind} of {path}: {rate}, {percent:.1} % done after {took}; at this rate it ends {left} later."
             ),
         }
     }
 
-    /// The mean response of each stream in the phase in which the rebuild begins, and before the first fault.
+    /// Returns whether the work goes on in each phase; `None` until it begins.
+    fn goes_on(&self, phases: &[PhaseResults]) -> Vec<Option<bool>> {
+        let (path, name) = (&self.array.path, self.kind.name.to_lowercase());
+        let (begins, ends) = (format!("{path} begins to {name}"), format!("{path} ends its {name}"));
+        let mut state = None;
+        let after = |phase: &PhaseResults| {
+            let events = phase.after.iter().filter(|event| **event == begins || **event == ends);
+            state = events.last().map(|event| *event == begins).or(state);
+            state
+        };
+        phases.iter().map(after).collect()
+    }
+
+    /// The mean response of each stream while the work goes on, and before the first fault.
     fn cost(&self, phases: &[PhaseResults]) -> String {
-        let begins = format!("{} begins to {}", self.array.path, self.kind.name.to_lowercase());
-        let during = phases.iter().skip(1).find(|phase| phase.after.contains(&begins));
-        let (Some(before), Some(during)) = (phases.first(), during) else { return String::new() };
-        let of_stream = |(before, during): (&super::PhaseStreamResults, &super::PhaseStreamResults)| {
-            let [before_ms, during_ms] = [before.mean_ms?, during.mean_ms?].map(Nanos::from_ms);
+        let goes_on = self.goes_on(phases);
+        let during = || {
+            phases
+                .iter()
+                .zip(&goes_on)
+                .skip(1)
+                .filter(|(_, goes_on)| **goes_on == Some(true))
+                .map(|(phase, _)| phase)
+        };
+        let of_stream = |(at, before): (usize, &PhaseStreamResults)| {
+            let all = during()
+                .filter_map(|phase| Some((phase.streams[at].mean_ms?, phase.streams[at].completed as f64)));
+            let (sum_ms, completed) =
+                all.fold((0.0, 0.0), |(sum, many), (mean, of)| (sum + mean * of, many + of));
+            let [before_ms, during_ms] =
+                [before.mean_ms?, (completed > 0.0).then(|| sum_ms / completed)?].map(Nanos::from_ms);
             Some(format!(" {} meanwhile: mean {during_ms}, {before_ms} before.", before.name))
         };
-        before.streams.iter().zip(&during.streams).filter_map(of_stream).collect()
+        let streams = phases.first().map_or(&[][..], |before| &before.streams);
+        streams.iter().enumerate().filter_map(of_stream).collect()
     }
 
     fn idle(&self, results: &Results) -> Option<String> {

@@ -68,6 +68,13 @@ pub struct StreamResults {
     pub measured: Option<Measured>,
 }
 
+impl StreamResults {
+    /// Returns a number of requests as a share, in percent, of those whose end is known.
+    pub(super) fn percent_of_ended(&self, requests: u64) -> f64 {
+        requests as f64 / (self.issued - self.in_flight).max(1) as f64 * 100.0
+    }
+}
+
 /// The results of a stream.
 pub(super) fn stream(
     plan: &Plan,

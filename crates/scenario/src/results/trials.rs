@@ -4,7 +4,7 @@ use headrace_workload::VaryingSpec;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::components::{self, Bottleneck, FARTHEST_ESTIMATE};
+use super::components::{self, Bottleneck, ComponentResults, FARTHEST_ESTIMATE};
 use super::filling;
 use crate::plan::{Plan, Split, StreamPlan};
 use crate::progress::Progress;
@@ -67,14 +67,14 @@ impl HeadroomTrials {
         close.map(|too_much| (self.keeps_up * too_much).sqrt())
     }
 
-    /// Returns the multiple to try next; `None` if the headroom is known well enough.
-    fn next(&self) -> Option<f64> {
+    /// Returns the multiple to try next, at most `most`; `None` if the headroom is known well enough.
+    fn next(&self, most: f64) -> Option<f64> {
         match self.falls_behind {
             Some(too_much) if too_much < self.keeps_up * CLOSE => None,
             Some(too_much) => Some((self.keeps_up * too_much).sqrt()),
-            None if self.keeps_up >= FARTHEST_ESTIMATE => None,
+            None if self.keeps_up >= most => None,
             // Wider steps the further the estimate is exceeded.
-            None => Some((self.keeps_up * CLOSE * CLOSE).min(FARTHEST_ESTIMATE)),
+            None => Some((self.keeps_up * CLOSE * CLOSE).min(most)),
         }
     }
 }
@@ -82,13 +82,19 @@ impl HeadroomTrials {
 /// Replaces a headroom that is estimated from utilisation by what short simulations of the plan's load find, which together take about as
 /// many events as the run took. Leaves the estimate where the load cannot be scaled, or simulations cannot tell: a cache still fills, a rebuild
 /// goes on that ended in the run, or a limit ended them.
-pub fn refine(plan: &Plan, bottleneck: &mut Bottleneck, outcomes: &[Outcome], deadline: &Deadline) {
+pub fn refine(
+    plan: &Plan,
+    bottleneck: &mut Bottleneck,
+    (outcomes, components): (&[Outcome], &[ComponentResults]),
+    deadline: &Deadline,
+) {
     let Some(estimate) = bottleneck.saturates_at.filter(|_| is_refined(plan, bottleneck)) else { return };
     let longer = if bottleneck.uneven.is_some() { LONGER } else { 1 };
     let mut trials = Trials::new(plan, &bottleneck.streams, REQUESTS * longer, outcomes);
-    if let Some(found) = trials.all(estimate, deadline) {
+    let allowed = components::allowed(plan, &bottleneck.streams, components);
+    if let Some(found) = trials.all(estimate, allowed.min(FARTHEST_ESTIMATE), deadline) {
         bottleneck.saturates_at = found.headroom().or(Some(found.keeps_up));
-        bottleneck.at_least = found.headroom().is_none();
+        bottleneck.at_least = found.headroom().is_none() && found.keeps_up < allowed;
         bottleneck.trials = Some(found);
     }
 }
@@ -149,10 +155,10 @@ impl<'p> Trials<'p> {
         is_longer
     }
 
-    /// Returns what all of them find, the first at `estimate` times the load; `None` if they cannot tell.
-    fn all(&mut self, estimate: f64, deadline: &Deadline) -> Option<HeadroomTrials> {
+    /// Returns what all of them find, the first at `estimate` times the load and none at more than `most`; `None` if they cannot tell.
+    fn all(&mut self, estimate: f64, most: f64, deadline: &Deadline) -> Option<HeadroomTrials> {
         let mut found = HeadroomTrials { requests: 0, keeps_up: 1.0, falls_behind: None };
-        let mut next = Some(estimate);
+        let mut next = Some(estimate.min(most));
         for _ in 0..MOST {
             let Some(times) = next else { break };
             match self.keeps_up_in_time(times, deadline) {
@@ -160,7 +166,7 @@ impl<'p> Trials<'p> {
                 Some(false) => found.falls_behind = Some(times),
                 None => break,
             }
-            next = found.next().or_else(|| self.again(&found));
+            next = found.next(most).or_else(|| self.again(&found));
         }
         found.requests = self.requests;
         (found.keeps_up > 1.0 || found.falls_behind.is_some()).then_some(found)

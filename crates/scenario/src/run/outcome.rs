@@ -135,6 +135,8 @@ pub struct ComponentOutcome {
     pub state: Option<&'static str>,
     /// False if a longer run would find it busier.
     pub is_settled: bool,
+    /// Share of the time for which requests waited for something that servers do not give, such as space.
+    pub lacking: f64,
     /// The names of its own meters, and whether each is a share.
     pub meters: Vec<(&'static str, MeterKind)>,
 }
@@ -317,6 +319,7 @@ fn components(record: &Record, arena: Arena, first: usize, now: Nanos) -> Vec<Co
             portions: arena.component(id).portions(now),
             state,
             is_settled: arena.component(id).is_settled(),
+            lacking: arena.component(id).lacking(now).secs() / now.secs().max(1e-9),
             meters,
         }
     };

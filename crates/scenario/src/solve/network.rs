@@ -130,6 +130,7 @@ impl<'p> QueueNetwork<'p> {
             return Err(problems.into_iter().filter_map(Result::err).collect());
         }
         let streams: Vec<_> = streams.into_iter().flatten().collect();
+        works_ahead_for_none(plan, &streams)?;
         is_solved_soon(&streams)?;
         let queues = plan.graph.ids().flat_map(|node| queues(node, &streams)).collect();
         let places = plan.graph.ids().filter_map(|node| places(node, &streams)).collect();
@@ -226,6 +227,20 @@ impl<'p> QueueNetwork<'p> {
             (false, false) => "closed network: linearizer".to_owned(),
         }
     }
+}
+
+/// Refuses closed streams to what works ahead: clients find what was done ahead used up by their own requests, and the wait for the rest has a
+/// formula for open arrivals alone.
+fn works_ahead_for_none(plan: &Plan, streams: &[(&StreamPlan, Vec<Demand>)]) -> Result<(), Vec<Problem>> {
+    let ahead = |(stream, demands): &(&StreamPlan, Vec<Demand>)| {
+        let demand = demands.iter().find(|demand| demand.ahead_ms > 0.0 && !stream.is_open())?;
+        let path = plan.graph.view(demand.node).path();
+        let why = format!(
+            "clients wait for all work of their requests: `{path}` does some of it ahead, while it is idle"
+        );
+        Some(refused(&stream.name, &why))
+    };
+    streams.iter().find_map(ahead).map_or(Ok(()), |problem| Err(vec![problem]))
 }
 
 /// The most that the largest network may cost, in steps: about a tenth of a second for each load.

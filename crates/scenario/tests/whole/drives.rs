@@ -321,3 +321,39 @@ run: {requests: 1000}
         assert!(shares["host"] > 0.0 && shares["destage"] > 0.0, "{shares:?}");
     }
 }
+
+/// What waits in the host does not age in the drive: a longer queue there makes it no slower.
+#[test]
+fn a_queue_in_the_host_does_not_make_a_drive_first_come_first_served() {
+    for device in ["seagate-st18000nm000j", "seagate-st3500630ns-ncq"] {
+        let at = |depth: u32| {
+            let reads =
+                format!("s: {{to: d, op: read, size: 4 KiB, arrivals: {{closed: {{depth: {depth}}}}}}}");
+            rate(&format!("device: {device}"), &reads, 4000)
+        };
+        let (held, behind) = (at(64), at(1000));
+        assert!(
+            (0.95..1.05).contains(&(behind / held)),
+            "{device}: {behind} MB/s, {held} with 64 outstanding"
+        );
+    }
+}
+
+/// Streams that read the same data one after another are fed by what the other has read; those with regions of their own are not.
+#[test]
+fn sequential_streams_that_begin_together_are_named() {
+    let text = |regions: [&str; 2]| {
+        let [a, b] = regions.map(|region| {
+            format!("{{to: d, op: read, size: 1 MiB, pattern: sequential, arrivals: {{closed: {{depth: 1}}}}{region}}}")
+        });
+        format!(
+            "system: {{d: {{type: disk, positioning: mechanical, device: seagate-st18000nm000j}}}}\nworkload: {{a: {a}, b: {b}}}\n\
+             run: {{requests: 400}}"
+        )
+    };
+    let named = |regions| {
+        run(&text(regions)).notes.iter().any(|note| note.starts_with("a, b: each begins at the same address"))
+    };
+    assert!(named(["", ""]));
+    assert!(!named(["", ", region: {from: 8 TB, size: 1 TB}"]));
+}

@@ -136,7 +136,8 @@ proptest! {
         };
         let arrivals = if closed { "{closed: {depth: 4}}" } else { "{poisson: 60 /s}" };
         let patience = if timeout { ", timeout: 200 ms" } else { "" };
-        let faults: String = faults.iter().map(fault).collect();
+        let mut seen = std::collections::BTreeSet::new();
+        let faults: String = faults.iter().filter(|(which, ..)| seen.insert(*which)).map(fault).collect();
         let text = format!("
 parts: {{spindle: {{type: station, service: {{exponential: 5 ms}}, capacity: 1 MiB}}}}
 system:
@@ -268,4 +269,61 @@ run: {{time: 30 s, requests: 1000000}}
     assert!((bytes / took(&slow) / 1e5 - 1.0).abs() < 0.05, "{bytes} in {}", took(&slow));
     let says = format!("{:.1} % done after ", progress * 100.0);
     assert!(slow.answer.contains(&says) && slow.answer.contains("at this rate it ends "), "{}", slow.answer);
+}
+
+/// A fault within another of its kind would end both: it is refused. A component may be slow and fail, and one fault may begin when another ends.
+#[test]
+fn faults_of_one_component_do_not_overlap() {
+    let of = |faults: &str| {
+        let text = format!(
+            "system: {{s: {{type: station, service: 100 us}}}}\nworkload: {{w: {{to: s, arrivals: {{poisson: 1000 /s}}}}}}\n\
+             faults: [{faults}]\nrun: {{time: 1 s}}"
+        );
+        simulate(&text, "test.yaml", &[], &Options::default(), &Progress::default())
+            .err()
+            .map(|problems| problems.rendered())
+    };
+    let slow = "{component: s, slow: 8, from: 100 ms, until: 800 ms}";
+    let down = "{component: s, fails: 100 ms, returns: 800 ms}";
+    let says = |faults: &str, what: &str| {
+        let said = of(faults).unwrap_or_else(|| panic!("{faults} is accepted"));
+        assert!(said.contains(&format!("`s` is {what} already by another fault")), "{said}");
+    };
+    says(&format!("{slow}, {{component: s, slow: 2, from: 200 ms, until: 300 ms}}"), "slow");
+    says(&format!("{{component: s, fails: 200 ms, returns: 300 ms}}, {down}"), "down");
+    says("{component: s, fails: 100 ms}, {component: s, fails: 200 ms, returns: 300 ms}", "down");
+    assert_eq!(of(&format!("{slow}, {down}, {{component: s, fails: 800 ms}}")), None);
+}
+
+/// What is said of a rebuild that is over is not when it will end: here a second failure ends it. Answers meanwhile are those of all phases in
+/// which it goes on.
+#[test]
+fn a_rebuild_that_is_over_is_not_said_to_go_on() {
+    let of = |level: &str, spares: u32, second: &str| {
+        run(&format!(
+            "
+parts: {{drive: {{type: station, service: 100 us, capacity: 20 MB}}}}
+system:
+  volume: {{type: array, level: {level}, of: drive, disks: 6, spares: {spares}, stripe_unit: 64 KiB, rebuild: {{rate: 2 MB/s}}}}
+workload: {{users: {{to: volume, op: read, arrivals: {{poisson: 200 /s}}, size: 4 KiB}}}}
+faults: [{{component: 'volume/drive[1]', fails: 1 s}}, {{component: 'volume/drive[2]', fails: {second}}}]
+run: {{time: 30 s, requests: 1000000}}
+"
+        ))
+    };
+    let abandoned = of("raid5", 1, "3 s");
+    assert!(abandoned.answer.contains("Rebuild of volume: 2 MB/s, over after 2"), "{}", abandoned.answer);
+    let both = of("raid6", 2, "4 s");
+    assert!(both.answer.contains(", done in "), "{}", both.answer);
+    let going_on = both.phases.iter().skip(1).filter(|phase| phase.from_s < 20.0);
+    let all: Vec<(f64, f64)> = going_on
+        .map(|phase| (phase.streams[0].mean_ms.unwrap(), phase.streams[0].completed as f64))
+        .collect();
+    let mean = all.iter().map(|(mean, many)| mean * many).sum::<f64>()
+        / all.iter().map(|(_, many)| many).sum::<f64>();
+    assert!(
+        all.len() > 1 && both.answer.contains(&format!("meanwhile: mean {:.1} ", mean * 1e3)),
+        "{mean}: {}",
+        both.answer
+    );
 }

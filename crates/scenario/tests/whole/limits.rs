@@ -95,3 +95,31 @@ fn what_is_always_refused_is_noted() {
     assert_eq!(refused.components[1].meters["refused"], Some(1000.0));
     assert!(refused.notes.iter().any(|note| note.contains("more than the `burst` of `volume/bytes`")));
 }
+
+/// Small writes to RAID 5 wait for each other, so simulations look for the headroom. They are too short to use up what is saved, which must not
+/// count.
+#[test]
+fn headroom_is_no_more_than_limits_allow_in_the_long_run() {
+    let volumes: String = (0..3)
+        .map(|at| {
+            format!(
+                "  b{at}: {{type: station, servers: 64, service: 1 ms, capacity: 1 GB}}
+  v{at}: {{type: limiter, to: b{at}, operations: {{rate: 1000 /s, burst: 2000}}}}
+"
+            )
+        })
+        .collect();
+    let text = format!(
+        "system:
+{volumes}  volume: {{type: array, level: raid5, of: [v0, v1, v2], stripe_unit: 64 KiB}}
+workload: {{w: {{to: volume, arrivals: {{poisson: 550 /s}}, op: write, size: 4 KiB}}}}
+run: {{requests: 20000}}
+"
+    );
+    let options = Options { headroom: true, ..Options::default() };
+    let found = simulate(&text, "limits.yaml", &[], &options, &Progress::default()).unwrap().results;
+    let limit = found.bottleneck.unwrap();
+    assert!(limit.trials.is_some() && !limit.at_least, "{limit:?}");
+    let times = limit.saturates_at.unwrap() * limit.utilisation;
+    assert!((0.8..1.0 + 1e-9).contains(&times), "{limit:?}");
+}

@@ -107,6 +107,12 @@ fn a_store_breaks_with_its_device() {
     let found = store("", &text, "{time: 3 s, requests: 1000000, warm_up: none}");
     let failed = first(&found).failed;
     assert!((1900..=2001).contains(&failed), "{failed}");
+    let note = "its device failed to read or write a table; all puts fail from then on";
+    assert!(
+        found.notes.iter().any(|found| found.starts_with("s: at 1") && found.contains(note)),
+        "{:?}",
+        found.notes
+    );
 }
 
 #[test]

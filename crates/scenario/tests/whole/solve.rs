@@ -296,6 +296,16 @@ fn what_has_no_formula_is_refused_with_the_assumption_that_fails() {
         &(disk.to_owned() + "workload: {a: {to: clerk, arrivals: {poisson: 1 /s}, pattern: sequential}}"),
     );
     assert!(said.contains("every address is equally likely"), "{said}");
+    let saved = |burst: &str| {
+        format!(
+            "system: {{clerk: {{type: station, service: 1 ms}}, v: {{type: limiter, to: clerk, operations: {{rate: 100 /s{burst}}}}}}}\n\
+             workload: {{a: {{to: v, arrivals: {{closed: {{depth: 2}}}}}}}}\n"
+        )
+    };
+    let said = refusal(&saved(""));
+    assert!(said.contains("`v/operations` does some of it ahead"), "{said}");
+    let known = solved(&saved(", burst: 0"), None).points.into_iter().find(|point| point.own).unwrap();
+    assert!((known.throughput_per_s.unwrap() / 100.0 - 1.0).abs() < 0.02, "{known:?}");
 }
 
 /// A log of sessions with Poisson arrivals, 50 s apart on average, each of 20 to 180 s with a cartridge of its own; a share of them in silo 1.
@@ -356,6 +366,10 @@ fn a_library_is_a_station_of_drives() {
     let busy = utilisation(&solved, "tapes");
     assert!((busy - 125.0 / 50.0 / 4.0).abs() < 0.01, "{busy}");
     assert!(solved.fails.iter().any(|fails| fails.contains("arrivals are Poisson")), "{:?}", solved.fails);
+    // A log is what it is: its own interval and requests, not those of copies of it.
+    let measured = solved.measured.as_ref().expect("20,000 sessions tell");
+    assert_eq!(measured.requests, 20_000);
+    assert!(measured.half_width_ms > 1e-3 * measured.response_ms, "{measured:?}");
     let gathers = "groups: [{drives: 4, silos: 2}], accumulate: 1 min, recall: by_cartridge";
     let refused = std::panic::catch_unwind(|| library("gathers", 0.0, gathers)).unwrap_err();
     let said = refused.downcast_ref::<String>().unwrap();

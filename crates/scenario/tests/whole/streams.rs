@@ -407,3 +407,30 @@ fn of_many_misspelt_targets_the_first_have_advice() {
     assert_eq!(advice.len(), 100);
     assert!(advice[99].starts_with("did you mean `clerk99`? "), "{}", advice[99]);
 }
+
+/// A replay of 20 s beside a stream that goes on for 80: what they ask together is a load of neither time. Ended with the replay, it is one.
+#[test]
+fn a_replay_that_ends_before_other_streams_leaves_no_headroom() {
+    let trace = std::env::temp_dir().join(format!("headrace-early-{}.csv", std::process::id()));
+    let lines: String = (0..1000u64).map(|at| format!("{},read,0,4096,,,\n", at * 20_000_000)).collect();
+    std::fs::write(&trace, format!("time_ns,op,address,bytes,response_ns,think_ns,device\n{lines}")).unwrap();
+    let text = |length: &str| {
+        format!(
+            "
+system: {{clerk: {{type: station, service: 4 ms}}}}
+workload:
+  once: {{to: clerk, arrivals: {{replay: {{trace: {}, timing: timestamps}}}}}}
+  on: {{to: clerk, arrivals: {{poisson: 50 /s}}, size: 4 KiB}}
+run: {{{length}}}
+",
+            trace.display()
+        )
+    };
+    let (mixed, together) = (run(&text("requests: 5000")), run(&text("time: 20 s")));
+    std::fs::remove_file(trace).unwrap();
+    let of = |results: &Results| {
+        let noted = results.notes.iter().any(|note| note.contains("its replay ended after"));
+        (noted, results.bottleneck.as_ref().unwrap().saturates_at.is_some())
+    };
+    assert_eq!((of(&mixed), of(&together)), ((true, false), (false, true)));
+}

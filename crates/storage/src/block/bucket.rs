@@ -56,7 +56,7 @@ impl BucketPlan {
 
 impl Theory for BucketPlan {
     fn features(&self) -> Features {
-        Features { addressed: false, flushes_at_once: true, ..Features::default() }
+        Features { addressed: false, flushes_at_once: true, limits_rate: true, ..Features::default() }
     }
 
     /// The work of the queue that a bucket is. It counts as served by it, so a delay takes that back: a request only waits.

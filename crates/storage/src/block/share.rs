@@ -11,7 +11,7 @@ use crate::core::component::{Component, Plan, Spec, Theory};
 use crate::core::context::NodeContext;
 use crate::core::graph::{Lowering, View};
 use crate::core::meter::{Activity, by_hosts};
-use crate::core::theory::{Demand, Load};
+use crate::core::theory::{Demand, Features, Load};
 use crate::core::work::Serve;
 
 /// A share of a component behind `shares`: of a stream, or of all that ask through it.
@@ -71,6 +71,16 @@ impl Theory for SharePlan {
     /// But for its limit.
     fn passes_on(&self) -> Option<Nanos> {
         Some(Nanos::ZERO)
+    }
+
+    fn features(&self) -> Features {
+        Features {
+            stands_before: Some(0),
+            flushes_at_once: true,
+            fills: Some(0),
+            limits_rate: true,
+            ..Features::default()
+        }
     }
 
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {

@@ -277,6 +277,13 @@ pub trait Component<'m> {
         true
     }
 
+    /// Returns the time for which requests waited for something that servers do not give, such as space: how busy servers are says little of the
+    /// load that can be borne then.
+    fn lacking(&self, now: Nanos) -> Nanos {
+        _ = now;
+        Nanos::ZERO
+    }
+
     /// Returns remarks for readers of the results on what happened here.
     fn remarks(&self, now: Nanos) -> Vec<String> {
         _ = now;

@@ -22,6 +22,8 @@ pub struct Features {
     pub flushes_at_once: bool,
     /// Its servers are places that requests hold while others serve them, such as those of a queue depth.
     pub is_limit: bool,
+    /// It limits a rate: it is in use in proportion to the load, and what is saved up, or may wait, lets a short run exceed it.
+    pub limits_rate: bool,
     /// What is sent through it is sent in turn, and waits for its turn where no server is busy.
     pub sends_in_turn: bool,
     /// What is written back to it can wait, and takes no more time a write if the load grows: it is gathered, and written in order.
@@ -54,6 +56,7 @@ impl Default for Features {
             discards: false,
             flushes_at_once: false,
             is_limit: false,
+            limits_rate: false,
             sends_in_turn: false,
             gathers: false,
             is_drive: false,

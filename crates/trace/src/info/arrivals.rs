@@ -4,6 +4,8 @@ use headrace_stats::Tally;
 use headrace_units::Nanos;
 use serde::Serialize;
 
+use crate::replay::WINDOW;
+
 /// The dispersion is not reported for fewer whole seconds than this: bursts would not differ from chance.
 const SECONDS: u64 = 10;
 
@@ -35,6 +37,8 @@ pub struct ArrivalSurvey {
 /// Accumulates [`ArrivalSurvey`].
 #[derive(Default)]
 pub struct ArrivalCounts {
+    /// Times that are not counted yet, since earlier ones may follow: a replay sorts requests within as many.
+    waiting: Vec<Nanos>,
     last: Nanos,
     gaps: Tally,
     /// The current second, and the requests in it so far.
@@ -51,6 +55,21 @@ pub struct ArrivalCounts {
 impl ArrivalCounts {
     #[inline]
     pub fn add(&mut self, at: Nanos) {
+        self.waiting.push(at);
+        if self.waiting.len() == 2 * WINDOW {
+            self.count_earliest(WINDOW);
+        }
+    }
+
+    /// Counts the earliest `many` of the times that wait.
+    fn count_earliest(&mut self, many: usize) {
+        let mut waiting = std::mem::take(&mut self.waiting);
+        waiting.sort_unstable();
+        waiting.drain(..many).for_each(|at| self.count_next(at));
+        self.waiting = waiting;
+    }
+
+    fn count_next(&mut self, at: Nanos) {
         if self.count > 0 {
             self.gaps.record(at - self.last.min(at));
         }
@@ -82,6 +101,7 @@ impl ArrivalCounts {
     }
 
     pub fn finish(mut self, by_timestamps: bool, out_of_order: u64) -> ArrivalSurvey {
+        self.count_earliest(self.waiting.len());
         self.close_interval();
         // The last second is incomplete and does not enter the dispersion.
         let (seconds, n) = (self.second as f64, self.count as f64);
@@ -126,13 +146,27 @@ fn ratio(a: f64, b: f64) -> f64 {
 mod tests {
     use super::*;
 
+    fn arrivals(times: &[f64]) -> ArrivalSurvey {
+        let mut counts = ArrivalCounts::default();
+        times.iter().for_each(|s| counts.add(Nanos::from_secs(*s)));
+        counts.finish(true, 0)
+    }
+
+    /// A trace that is reversed, or two that were written one after the other.
+    #[test]
+    fn requests_count_when_they_come_wherever_they_stand() {
+        let once: Vec<f64> = (0..4000).map(|i| f64::from(i) * 5e-3).collect();
+        let reversed: Vec<f64> = once.iter().rev().copied().collect();
+        let (twice, once) = (arrivals(&once.repeat(2)), arrivals(&once));
+        let reversed = arrivals(&reversed);
+        assert_eq!((reversed.peak_per_s, twice.peak_per_s), (200, 400));
+        assert_eq!((&reversed.over_time, reversed.interarrival_cv), (&once.over_time, once.interarrival_cv));
+        let doubled: Vec<(f64, f64)> = once.over_time.iter().map(|(end, rate)| (*end, 2.0 * rate)).collect();
+        assert_eq!(twice.over_time, doubled);
+    }
+
     #[test]
     fn regular_and_bursty_arrivals_are_told_apart() {
-        let arrivals = |times: &[f64]| {
-            let mut counts = ArrivalCounts::default();
-            times.iter().for_each(|s| counts.add(Nanos::from_secs(*s)));
-            counts.finish(true, 0)
-        };
         let regular: Vec<f64> = (0..1000).map(|i| f64::from(i) * 0.1).collect();
         let bursts: Vec<f64> =
             (0..1000).map(|i| f64::from(i / 100) * 10.0 + f64::from(i % 100) * 1e-3).collect();

@@ -19,7 +19,8 @@ use crate::survey::{Survey, survey};
 
 pub(crate) use file_state::FileState;
 use layout::AddressMap;
-use order::{Based, Ordered, WINDOW};
+pub(crate) use order::WINDOW;
+use order::{Based, Ordered};
 use pace::Pace;
 
 pub use pace::Start;

@@ -115,12 +115,17 @@ def _number(place: tuple[str, float]) -> pl.Expr:
 
 
 def _time(place: tuple[str, float]) -> pl.Expr:
-    """Return a time: a date in one of some forms, or a number of seconds since 1970 (or since the log began)."""
+    """Return a time: a date in one of some forms, or a number of seconds since 1970 (or since the log began).
+
+    Dates with an offset, such as `+02:00`, are converted to UTC; those with a `Z` are in UTC.
+    """
     seconds = _number(place)
     sane = pl.when(seconds.is_between(-LATEST_S, LATEST_S)).then(seconds)
     counted = (sane * 1e6).round().cast(pl.Int64).cast(pl.Datetime("us"))
     text = _cell(place[0]).str.strip_suffix("Z")
-    return pl.coalesce(*(text.str.to_datetime(form, strict=False, time_unit="us") for form in FORMS), counted)
+    dates = [text.str.to_datetime(form, strict=False, time_unit="us") for form in FORMS]
+    abroad = [text.str.to_datetime(f"{form}%z", strict=False, time_unit="us") for form in FORMS]
+    return pl.coalesce(*dates, *(date.dt.replace_time_zone(None) for date in abroad), counted)
 
 
 def _wrong(where: dict[str, tuple[str, float]]) -> dict[str, tuple[pl.Expr, str]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from headrace import trace
 from headrace.errors import refusal
 from headrace.measurement.fio.lines import Lines
+from headrace.quantities import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,21 +23,28 @@ CLOSED = (
 OPEN = "requests overlap: a scenario replays it open, at its timestamps"
 UNKNOWN = "it is not known how many requests were in flight: a scenario replays it open, at its timestamps"
 
+# What a line of each format is that gives a request.
+NEEDED = {"fio_latency": "a read or a write", "blkparse": "a read or a write that was issued to a device (D)"}
+
 
 def converted(path: Path, format: str) -> tuple["polars.DataFrame", int]:
     """Return a trace that the core reads, in columns of headrace's format, and how many requests it left out."""
     import polars  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
 
-    Lines(path)  # Refuses a file that is cut off.
+    lines = Lines(path)  # Refuses a file that is cut off.
     with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
         own = Path(folder) / "trace.csv"
         left_out = trace.convert(path, own, format=format)["left_out"]
         numbers = dict.fromkeys(("time_ns", "address", "bytes", "response_ns"), polars.Int64)
         types = numbers | {"op": polars.String, "device": polars.String}
         try:
-            return polars.read_csv(own, schema_overrides=types), left_out
+            frame = polars.read_csv(own, schema_overrides=types)
         except polars.exceptions.ComputeError:
             raise refusal(path, f"{path} has a number of 2^63 or more", "the file is damaged") from None
+    if frame.is_empty():
+        many = counted(sum(1 for _ in lines), "line")
+        raise refusal(path, f"{path}: {many}, none of which is {NEEDED[format]}", "record the reads and writes")
+    return frame, left_out
 
 
 def _path(name: str) -> str:

@@ -5,8 +5,27 @@ use headrace_units::{Bytes, BytesPerSecond, Nanos, counted};
 use super::Archive;
 use super::migrate::{Spent, TapeQueue};
 use crate::core::context::Edge;
+use crate::core::meter::Portion;
 
 impl Archive<'_> {
+    /// The streams of each tape pool: those of one do nothing for another.
+    pub(super) fn streams(&self, now: Nanos) -> Vec<Portion> {
+        let of = |queue: &TapeQueue| Portion {
+            name: format!("streams to tape{}", self.of_pool(queue)),
+            servers: u64::from(self.plan.pools.pools[usize::from(queue.number)].streams),
+            busy: queue.busy(now),
+            away: 0,
+            queue: None,
+        };
+        self.for_tape.iter().map(of).collect()
+    }
+
+    /// Returns which pool a queue is of, where there are several.
+    fn of_pool(&self, queue: &TapeQueue) -> String {
+        let several = self.for_tape.len() > 1;
+        if several { format!(" of `migrate.pools[{}]`", queue.number) } else { String::new() }
+    }
+
     /// Of each tape pool that more is put for than its streams store: that, and what they spend their time with.
     pub(super) fn backlogs(&self, now: Nanos) -> impl Iterator<Item = String> {
         self.for_tape.iter().filter_map(move |queue| self.backlog(queue, now))
@@ -21,11 +40,7 @@ impl Archive<'_> {
         let (most, time) = waits.or_else(|| spent.iter().max_by_key(|(_, time)| **time))?;
         let puts = queue.put_bytes.get() as f64 / now.secs();
         let stores = queue.stored_bytes.get() as f64 / total * f64::from(pool.streams);
-        let which = if self.for_tape.len() == 1 {
-            String::new()
-        } else {
-            format!(" of `migrate.pools[{}]`", queue.number)
-        };
+        let which = self.of_pool(queue);
         let message = || {
             format!(
                 "the queue for tape{which} backs up, {} at the end: puts bring {}, and {} can store {}, {:.0} % of whose time goes {}",

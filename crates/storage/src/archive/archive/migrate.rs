@@ -42,7 +42,8 @@ pub(super) struct TapeQueue<'m> {
     unreadable: RefCell<Vec<FileNumber>>,
     /// Streams to tape, while nothing is there for them.
     deposits: WaitList<'m, (), ()>,
-    writing: Cell<u64>,
+    /// Streams that do not sleep.
+    writing: RefCell<Gauge>,
     /// Bytes that were put for it, and stored.
     pub put_bytes: Cell<u64>,
     pub stored_bytes: Cell<u64>,
@@ -62,7 +63,7 @@ impl<'m> TapeQueue<'m> {
             fresh: RefCell::default(),
             unreadable: RefCell::default(),
             deposits: WaitList::new(sim),
-            writing: Cell::new(0),
+            writing: RefCell::default(),
             put_bytes: Cell::new(0),
             stored_bytes: Cell::new(0),
             asking: RefCell::default(),
@@ -76,6 +77,12 @@ impl<'m> TapeQueue<'m> {
         let mounts = spent.get(&Spent::Mounts).copied().unwrap_or_default();
         spent.insert(Spent::Drives, Nanos(self.asking.borrow().area(now) as u64) - mounts);
         spent
+    }
+
+    /// Returns the stream-ns for which streams neither slept nor waited for drives: more drives would shorten those waits, not more streams.
+    pub fn busy(&self, now: Nanos) -> u128 {
+        let waited = self.spent(now).get(&Spent::Drives).map_or(0, |time| u128::from(time.0));
+        self.writing.borrow().area(now).saturating_sub(waited)
     }
 
     fn add(&self, file: FileNumber) {
@@ -142,7 +149,7 @@ impl<'m> Archive<'m> {
     ) {
         loop {
             self.sleep(spec, queue).await;
-            queue.writing.set(queue.writing.get() + 1);
+            queue.writing.borrow_mut().up(self.now(), 1);
             let (writing, unflushed) = (None, Vec::new());
             let mut stream = TapeStream { spec, queue, pool, number, writing, unflushed, bytes: 0 };
             while let Some(file) = self.next_for_tape(queue) {
@@ -151,7 +158,7 @@ impl<'m> Archive<'m> {
                 }
             }
             self.flush(&mut stream).await;
-            queue.writing.set(queue.writing.get() - 1);
+            queue.writing.borrow_mut().down(self.now(), 1);
         }
     }
 
@@ -186,7 +193,7 @@ impl<'m> Archive<'m> {
         let due = queue.files.borrow();
         let Some(rule) = spec.mount else { return !due.is_empty() };
         let (streams, stored) =
-            (queue.writing.get() + 1, |file: &FileNumber| self.files.borrow()[*file].stored);
+            (queue.writing.borrow().value() + 1, |file: &FileNumber| self.files.borrow()[*file].stored);
         let is_old =
             |age: Nanos| due.iter().map(stored).min().is_some_and(|oldest| self.now() - oldest >= age);
         rule.bytes.is_some_and(|bytes| queue.bytes.get() >= bytes.0.saturating_mul(streams))

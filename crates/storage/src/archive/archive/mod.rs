@@ -28,7 +28,7 @@ use crate::archive::network::Network;
 use crate::archive::tape_library::TapeLibrary;
 use crate::core::component::{Component, Plan};
 use crate::core::context::{Edge, NodeContext};
-use crate::core::meter::{Meter, add};
+use crate::core::meter::{Meter, Portion, add};
 use crate::core::work::Serve;
 
 use buffer::Buffer;
@@ -251,6 +251,10 @@ impl<'m> Archive<'m> {
 }
 
 impl<'m> Component<'m> for Archive<'m> {
+    fn portions(&self, now: Nanos) -> Vec<Portion> {
+        self.streams(now)
+    }
+
     fn meters(&self, _: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
         let counts = &self.counts;
         put("pool_hit_ratio", Meter::Share(counts.hits.get(), counts.gets.get()));

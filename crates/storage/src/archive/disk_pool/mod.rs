@@ -301,6 +301,10 @@ impl<'m> Component<'m> for DiskPool<'m> {
         Some(Activity::of_links(self.chains.iter().map(|chain| self.context.shared.fluid.usage(*chain))))
     }
 
+    fn lacking(&self, now: Nanos) -> Nanos {
+        self.full(now).map_or(Nanos::ZERO, |(_, time)| time)
+    }
+
     fn waiting(&self) -> Vec<String> {
         let what = format!("volumes of `{}` that have failed", self.context.path);
         waits(self.repairs.len() as u64, "transfer", &what).into_iter().collect()

@@ -73,10 +73,9 @@ pub(super) struct TapeDrive {
     /// True if the drive has failed: it takes no request until it returns.
     pub is_down: bool,
     used_for: Option<Cartridge>,
-    /// True if that is for its data: a stream that fills a cartridge could as well fill another, and maintenance yields.
-    is_read: bool,
-    /// True if it is maintained, which yields to requests.
-    is_maintained: bool,
+    /// What it is used for, or was last: its cartridge is put away for that too. A host wants the data of its cartridge; a stream that fills one
+    /// could as well fill another, and maintenance yields to requests.
+    cause: Cause,
     /// The share whose request uses it.
     shared: Option<SharedUse>,
     /// Since when it is unused, or held.
@@ -149,8 +148,7 @@ fn drives_of((group, of): (usize, &DriveGroup)) -> impl Iterator<Item = TapeDriv
         is_held: false,
         is_down: false,
         used_for: None,
-        is_read: false,
-        is_maintained: false,
+        cause: Cause::Host,
         shared: None,
         since: Nanos::ZERO,
         mounts: 0,
@@ -382,8 +380,12 @@ impl<'m> Drives<'m> {
         unused.min_by_key(|(_, drive)| drive.since).map(|(at, _)| at)
     }
 
+    /// Puts the cartridge of a drive away while nobody wants the drive. That is work of who used it: otherwise the next would have to wait for it.
     async fn empty(&'m self, drive: usize) {
+        let cause = self.drives.borrow()[drive].cause as usize;
+        self.busy.borrow_mut()[cause].up(self.sim.now(), 1);
         self.dismount(drive, false, &mut Breakdown::from(self.sim.now())).await;
+        self.busy.borrow_mut()[cause].down(self.sim.now(), 1);
         self.hand_on(drive);
     }
 
@@ -683,8 +685,7 @@ impl<'m> Drives<'m> {
         }
         let state = &mut self.drives.borrow_mut()[drive];
         (state.is_held, state.used_for, state.since) = (true, used_for, self.sim.now());
-        state.is_read = wanted.is_some_and(|wanted| wanted.cause == Cause::Host);
-        state.is_maintained = wanted.is_some_and(|wanted| wanted.cause == Cause::Maintenance);
+        state.cause = wanted.map_or(state.cause, |wanted| wanted.cause);
         state.shared = wanted.and_then(DriveRequest::shared);
         state.taken += 1;
         drive
@@ -693,14 +694,12 @@ impl<'m> Drives<'m> {
     /// A drive is not used any more. Gives its share, where requests may have waited for that alone.
     fn let_go(&self, drive: usize) -> Option<SharedUse> {
         let state = &mut self.drives.borrow_mut()[drive];
-        if let Some(cartridge) = state.used_for {
-            let used = self.sim.now() - state.since;
-            if !state.is_maintained {
-                self.used_groups.borrow_mut()[state.group] += used;
-            }
-            if state.is_read {
-                *self.used_cartridges.borrow_mut().entry(cartridge).or_default() += used;
-            }
+        let used = self.sim.now() - state.since;
+        if state.is_held && state.cause != Cause::Maintenance {
+            self.used_groups.borrow_mut()[state.group] += used;
+        }
+        if let Some(cartridge) = state.used_for.filter(|_| state.cause == Cause::Host) {
+            *self.used_cartridges.borrow_mut().entry(cartridge).or_default() += used;
         }
         let unused = state.used_for.filter(|cartridge| state.cartridge != Some(*cartridge));
         if state.is_held && state.is_down {
@@ -717,11 +716,11 @@ impl<'m> Drives<'m> {
     pub fn used(&self) -> (Vec<Nanos>, Nanos) {
         let (mut groups, mut cartridges) =
             (self.used_groups.borrow().clone(), self.used_cartridges.borrow().clone());
-        for drive in self.drives.borrow().iter() {
-            if let Some(cartridge) = drive.used_for {
-                let used = self.sim.now() - drive.since;
-                groups[drive.group] += if drive.is_maintained { Nanos::ZERO } else { used };
-                *cartridges.entry(cartridge).or_default() += if drive.is_read { used } else { Nanos::ZERO };
+        for drive in self.drives.borrow().iter().filter(|drive| drive.is_held) {
+            let used = self.sim.now() - drive.since;
+            groups[drive.group] += if drive.cause == Cause::Maintenance { Nanos::ZERO } else { used };
+            if let Some(cartridge) = drive.used_for.filter(|_| drive.cause == Cause::Host) {
+                *cartridges.entry(cartridge).or_default() += used;
             }
         }
         (groups, cartridges.into_values().max().unwrap_or_default())

@@ -231,6 +231,32 @@ impl TapeLibrarySpec {
     }
 }
 
+impl TapeLibrarySpec {
+    /// Refuses fields of drives and cartridges that no group uses, because each has a device of its own.
+    fn check_devices(&self, at: &mut Lowering) -> Option<()> {
+        let unused = [
+            ("device", self.device.is_some()),
+            ("cartridge", self.cartridge.is_some()),
+            ("drive_rate", self.drive_rate.is_some()),
+            ("load", self.load.is_some()),
+            ("first_load", self.first_load.is_some()),
+            ("locate", self.locate.is_some()),
+            ("rewind", self.rewind.is_some()),
+            ("wraps", self.wraps.is_some()),
+            ("unload", self.unload.is_some()),
+        ];
+        let first = unused.into_iter().find(|(_, is_set)| *is_set);
+        match first.filter(|_| self.groups.iter().all(|group| group.device.is_some())) {
+            None => Some(()),
+            Some((field, _)) => {
+                let message = format!("`{field}` is not used: each group has a `device` of its own");
+                let help = "remove it, or give the library the `device`, whose numbers its fields override";
+                at.refuse(field, message, Some(help))
+            }
+        }
+    }
+}
+
 impl Spec for TapeLibrarySpec {
     type Plan = TapeLibraryPlan;
 
@@ -264,6 +290,7 @@ impl Spec for TapeLibrarySpec {
         }
         self.check_order(at)?;
         self.check_groups(at)?;
+        self.check_devices(at)?;
         let tapes: Vec<Tape> =
             self.groups.iter().map(|group| Tape::of(self, group, at)).collect::<Option<_>>()?;
         if let Some(invalid) = self.repack.as_ref().and_then(|repack| repack.lacks_drives(self, &tapes)) {

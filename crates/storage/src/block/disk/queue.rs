@@ -1,6 +1,7 @@
 //! The commands that wait before a drive: a discipline of its arm's queue, which asks the drive who is next.
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use headrace_kernel::{Discipline, Sim};
@@ -23,16 +24,15 @@ impl QueuedCommand {
     }
 }
 
-/// The requests that wait before a drive, of which it chooses.
+/// The requests that wait before a drive: those that it holds, of which it chooses, and those behind them in the host.
 pub struct CommandQueue<'m> {
     sim: &'m Sim<'m>,
     drive: Rc<RefCell<Drive>>,
     chooser: Chooser,
-    /// In the order in which they came, with who waits and whether the command flushes the cache.
-    waiting: Vec<Waiting>,
+    /// Those that the drive holds, at most `depth`, in the order in which they came; who waits, and whether the command flushes the cache.
+    held: Vec<Waiting>,
     waiters: Vec<(u32, bool)>,
-    /// Number of commands that wait and flush the cache.
-    flushes: usize,
+    behind: VecDeque<(u32, QueuedCommand)>,
     depth: usize,
 }
 
@@ -40,33 +40,37 @@ impl<'m> CommandQueue<'m> {
     /// An empty queue before `drive`.
     pub fn new(sim: &'m Sim<'m>, drive: Rc<RefCell<Drive>>, spec: &QueueSpec) -> Self {
         let (chooser, depth) = (Chooser::new(spec.scheduling, spec.longest_wait), spec.depth as usize);
-        Self { sim, drive, chooser, waiting: Vec::new(), waiters: Vec::new(), flushes: 0, depth }
+        Self { sim, drive, chooser, held: Vec::new(), waiters: Vec::new(), behind: VecDeque::new(), depth }
+    }
+
+    /// The drive takes a command. From now on it waits there: a drive does not know how long it was on its way.
+    fn take(&mut self, waiter: u32, QueuedCommand { block, flushes }: QueuedCommand) {
+        let track = self.drive.borrow().track_of(&block);
+        self.held.push(Waiting { block, since: self.sim.now(), track });
+        self.waiters.push((waiter, flushes));
     }
 
     /// Returns the number of commands, in the order in which they came, of which the drive chooses. A flush of the cache is not
     /// queued with others (as in ATA): what came before it is served first, and what came after it waits.
     fn choice(&self) -> usize {
-        let held = self.waiting.len().min(self.depth);
-        if self.flushes == 0 {
-            return held;
-        }
-        let before = self.waiters[..held].iter().position(|(_, flushes)| *flushes);
-        before.map_or(held, |before| before.max(1))
+        let before = self.waiters.iter().position(|(_, flushes)| *flushes);
+        before.map_or(self.held.len(), |before| before.max(1))
     }
 }
 
 impl Discipline for CommandQueue<'_> {
     type Key = QueuedCommand;
 
-    fn push(&mut self, waiter: u32, QueuedCommand { block, flushes }: QueuedCommand) {
-        let track = self.drive.borrow().track_of(&block);
-        self.waiting.push(Waiting { block, since: self.sim.now(), track });
-        self.waiters.push((waiter, flushes));
-        self.flushes += usize::from(flushes);
+    fn push(&mut self, waiter: u32, command: QueuedCommand) {
+        if self.held.len() < self.depth {
+            self.take(waiter, command);
+        } else {
+            self.behind.push_back((waiter, command));
+        }
     }
 
     fn pop(&mut self) -> Option<u32> {
-        let held = &self.waiting[..self.choice()];
+        let held = &self.held[..self.choice()];
         if held.is_empty() {
             return None;
         }
@@ -74,9 +78,12 @@ impl Discipline for CommandQueue<'_> {
         let arm = self.drive.borrow_mut().arm_at(now);
         let drive = self.drive.borrow();
         let at = self.chooser.next(held, arm, now, |waiting| drive.positioning_ns(now, &waiting.block));
-        self.waiting.remove(at);
-        let (waiter, flushes) = self.waiters.remove(at);
-        self.flushes -= usize::from(flushes);
+        drop(drive);
+        self.held.remove(at);
+        let (waiter, _) = self.waiters.remove(at);
+        if let Some((next, command)) = self.behind.pop_front() {
+            self.take(next, command);
+        }
         Some(waiter)
     }
 }

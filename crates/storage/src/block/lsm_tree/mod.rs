@@ -59,8 +59,8 @@ pub struct LsmTree<'m> {
     line: Pool<'m>,
     /// When the next put may be made while puts are slowed down.
     slow_until: Cell<Nanos>,
-    /// True once a table could not be read or written: no put is taken any more.
-    is_broken: Cell<bool>,
+    /// When a table could not be read or written: no put is taken from then on.
+    broken: Cell<Option<Nanos>>,
     changed: Round<'m>,
     pools: OnceCell<Pools<'m>>,
     counts: Counts,
@@ -108,7 +108,7 @@ impl Plan for LsmTreePlan {
             filled: Cell::default(),
             line: Pool::new(sim, 1, 1),
             slow_until: Cell::default(),
-            is_broken: Cell::default(),
+            broken: Cell::default(),
             changed: Round::new(sim),
             pools: OnceCell::new(),
             counts: Counts::default(),
@@ -144,7 +144,7 @@ impl<'m> LsmTree<'m> {
             let record = Block { op: Op::Write, address: self.next_record(bytes), bytes };
             Box::pin(log.serve(&request.with(record), breakdown)).await;
         }
-        if breakdown.has_failed() || self.is_broken.get() {
+        if breakdown.has_failed() || self.is_broken() {
             return breakdown.fail();
         }
         add(&self.counts.put, bytes);
@@ -162,10 +162,14 @@ impl<'m> LsmTree<'m> {
         address
     }
 
+    fn is_broken(&self) -> bool {
+        self.broken.get().is_some()
+    }
+
     /// Waits while puts are stopped, and takes a turn while they are slowed down.
     async fn wait_for_compactions(&'m self, bytes: u64, breakdown: &mut Breakdown) {
         self.line.take(1).await;
-        while self.is_stopped() && !self.is_broken.get() {
+        while self.is_stopped() && !self.is_broken() {
             self.changed.wait().await;
         }
         self.line.put(1);
@@ -207,11 +211,11 @@ impl<'m> LsmTree<'m> {
         set(&self.counts.slowed, now, self.is_slowed().into());
         self.changed.end();
         let Some(pools) = self.pools.get() else { return };
-        if !self.is_broken.get() && !self.is_flushing.get() && !self.full.borrow().is_empty() {
+        if !self.is_broken() && !self.is_flushing.get() && !self.full.borrow().is_empty() {
             self.is_flushing.set(true);
             pools.flushes.start(());
         }
-        if !self.is_broken.get()
+        if !self.is_broken()
             && self.counts.working.borrow().value() < u64::from(self.plan.spec.compactions)
         {
             pools.compactions.start(());
@@ -231,7 +235,7 @@ impl<'m> LsmTree<'m> {
                 self.ask(Block { op: Op::Write, ..piece }, Cause::Destage).await;
             }
             self.ask(Block::FLUSH, Cause::Destage).await;
-            if self.is_broken.get() {
+            if self.is_broken() {
                 break;
             }
             self.full.borrow_mut().remove(0);
@@ -270,7 +274,7 @@ impl<'m> LsmTree<'m> {
         // On a device that takes no time the next compaction would begin within this one.
         self.sim.settled().await;
         self.counts.working.borrow_mut().down(self.sim.now(), 1);
-        if !self.is_broken.get() {
+        if !self.is_broken() {
             add(&self.counts.compactions, 1);
             self.levels.borrow_mut().end(begun);
             self.go_on();
@@ -307,7 +311,7 @@ impl<'m> LsmTree<'m> {
 
     /// Asks the device for a piece of a table. An error breaks the store, as it does RocksDB's, which takes no put after one.
     async fn ask(&'m self, piece: Block, cause: Cause) {
-        if self.is_broken.get() {
+        if self.is_broken() {
             return;
         }
         let key = self.context.stream("tables").key(self.counts.requests.get());
@@ -318,7 +322,7 @@ impl<'m> LsmTree<'m> {
             add(&self.counts.written, piece.bytes);
         }
         if breakdown.has_failed() {
-            self.is_broken.set(true);
+            self.broken.set(Some(self.sim.now()));
             self.changed.end();
         }
     }
@@ -349,14 +353,14 @@ impl<'m> LsmTree<'m> {
             return Box::pin(log.serve(request, breakdown)).await;
         }
         let wanted = self.filled.get() + u64::from(self.active.get() > 0);
-        while self.flushed.get() < wanted && !self.is_broken.get() {
+        while self.flushed.get() < wanted && !self.is_broken() {
             if self.filled.get() < wanted {
                 self.fill();
             }
             self.changed.wait().await;
         }
         breakdown.waited(self.context.id, self.sim.now());
-        if self.is_broken.get() {
+        if self.is_broken() {
             return breakdown.fail();
         }
         Box::pin(self.device.serve(&request.child(u64::MAX, Block::FLUSH), breakdown)).await;
@@ -364,6 +368,16 @@ impl<'m> LsmTree<'m> {
 }
 
 impl<'m> Component<'m> for LsmTree<'m> {
+    fn remarks(&self, _: Nanos) -> Vec<String> {
+        let broken = self.broken.get().map(|at| {
+            format!(
+                "{}: at {at} its device failed to read or write a table; all puts fail from then on, as those of RocksDB do until it is reopened",
+                self.context.path
+            )
+        });
+        broken.into_iter().collect()
+    }
+
     /// The compactions that may run at once, which wait for the device for most of their time.
     fn activity(&self, now: Nanos) -> Option<Activity> {
         let working = *self.counts.working.borrow();

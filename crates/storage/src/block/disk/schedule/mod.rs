@@ -97,7 +97,7 @@ pub struct QueueSpec {
     /// revolution, and long seeks are less certain than short ones. Default: 0 %.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub margin: Option<Fraction>,
-    /// A command that has waited longer than this is served first, regardless of `scheduling`. Without a
+    /// A command that has waited in the drive longer than this is served first, regardless of `scheduling`. Without a
     /// limit, policies that prefer near commands can starve distant ones. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longest_wait: Option<Nanos>,
@@ -130,7 +130,7 @@ const fn each_alone() -> u32 {
 pub struct Waiting {
     /// Data to read or write.
     pub block: Block,
-    /// Since when.
+    /// Since when it waits in the drive.
     pub since: Nanos,
     /// Track where its data begins.
     pub track: Track,
