@@ -85,8 +85,8 @@ impl RebuildResults<'_> {
         let (begins, ends) = (format!("{path} begins to {name}"), format!("{path} ends its {name}"));
         let mut state = None;
         let after = |phase: &PhaseResults| {
-            let events = phase.after.iter().filter(|event| **event == begins || **event == ends);
-            state = events.last().map(|event| *event == begins).or(state);
+            let mut events = phase.after.iter().rev().filter(|event| **event == begins || **event == ends);
+            state = events.next().map(|event| *event == begins).or(state);
             state
         };
         phases.iter().map(after).collect()

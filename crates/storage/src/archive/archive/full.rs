@@ -55,7 +55,8 @@ impl Archive<'_> {
     fn fullness_of(&self, buffer: &Buffer, now: Nanos) -> Option<String> {
         let ((since, time), filled) = (buffer.pool.full(now)?, buffer.filled.get()?);
         let days = |time: Nanos| time.secs() / 86_400.0;
-        let which = if self.buffers.len() == 1 { "the pool".to_owned() } else { format!("`{}`", buffer.edge.path()) };
+        let which =
+            if self.buffers.len() == 1 { "the pool".to_owned() } else { format!("`{}`", buffer.edge.path()) };
         Some(format!(
             "{which} cannot be emptied fast enough: first full after {:.2} days, and for {:.2} days in all. When it first was, {}. Until \
              then {}",
@@ -72,7 +73,9 @@ impl Archive<'_> {
         let (is_for_puts, is_for_recalls) =
             (buffer.number == 0, usize::from(buffer.number) + 1 == self.buffers.len());
         let moved = match (is_for_puts, is_for_recalls) {
-            (true, true) => format!("puts brought {put}, recalls {recalled}, and {stored} were stored to tape"),
+            (true, true) => {
+                format!("puts brought {put}, recalls {recalled}, and {stored} were stored to tape")
+            }
             (true, false) => format!("puts brought {put}, and {stored} were stored to tape"),
             (false, _) => format!("recalls brought {recalled}"),
         };

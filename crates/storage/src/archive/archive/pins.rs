@@ -31,7 +31,8 @@ impl Pins {
 
     /// Removes a pin that has expired, and returns its file.
     fn expire(&mut self, now: Nanos) -> Option<FileNumber> {
-        while let Some((_, file)) = self.expiries.pop_front_if(|(until, _)| *until <= now) {
+        while let Some((_, file)) = self.expiries.front().copied().filter(|(until, _)| *until <= now) {
+            self.expiries.pop_front();
             if self.until.get(&file).is_some_and(|until| *until <= now) {
                 self.until.remove(&file);
                 return Some(file);

@@ -208,11 +208,17 @@ impl Spec for ArchiveSpec {
                 None,
             );
         }
-        if let Some(invalid) = self.contents.and_then(|contents| contents.problem(capacities[capacities.len() - 1])) {
+        if let Some(invalid) =
+            self.contents.and_then(|contents| contents.problem(capacities[capacities.len() - 1]))
+        {
             return at.invalid(invalid.within("contents"));
         }
         if self.pin > Nanos::ZERO && self.recalled_by().1.is_none() {
-            return at.refuse("pin", "a pin keeps files from a purge, and nothing is purged", Some("remove `pin`"));
+            return at.refuse(
+                "pin",
+                "a pin keeps files from a purge, and nothing is purged",
+                Some("remove `pin`"),
+            );
         }
         let pools = self.migrate.as_ref().map(|migrate| self.pools(migrate, &mut uses, at));
         let plan = ArchivePlan {

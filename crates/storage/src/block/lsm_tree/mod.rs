@@ -215,9 +215,7 @@ impl<'m> LsmTree<'m> {
             self.is_flushing.set(true);
             pools.flushes.start(());
         }
-        if !self.is_broken()
-            && self.counts.working.borrow().value() < u64::from(self.plan.spec.compactions)
-        {
+        if !self.is_broken() && self.counts.working.borrow().value() < u64::from(self.plan.spec.compactions) {
             pools.compactions.start(());
         }
     }
