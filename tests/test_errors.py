@@ -298,6 +298,8 @@ def test_a_bad_set_is_told(headrace: Run, tmp_path: Path) -> None:
     assert "there is no `usres`; did you mean `users`?" in refused(headrace, file, "--set", "workload.usres.size=4 KiB")
     misspelt = refused(headrace, file, "--set", "workload.users.arrivals.poison=9 /s")
     assert "there is no `poison`; did you mean `poisson`?" in misspelt
+    listed = refused(headrace, file, "--set", "faults[0].fails=1 s")
+    assert "`faults[0].fails`: an item of a list is set by its number: `faults.0.fails`" in listed
     assert "`seed` cannot be set" in refused(headrace, file, "--set", "workload.users.to.seed=3")
     for short, whole in {"poisson": "workload.users.arrivals.poisson", "tds.disks": "system.tds"}.items():
         told = refused(headrace, file, "--set", f"{short}=4")

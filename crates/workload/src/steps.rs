@@ -200,7 +200,6 @@ impl DataSet {
         capacity: Bytes,
         (seed, name): (u64, &str),
     ) -> Result<Self, Invalid> {
-        let fewer = |invalid: Invalid| invalid.help("give fewer, or address a larger component");
         let (from, room) = spec.addressed(capacity);
         let slot = spec.size.bounds().1.0.next_multiple_of(spec.align.unwrap_or(BLOCK).0.max(1));
         let places = room.0.saturating_sub(steps.checkpoints()) / slot.max(1);
@@ -208,14 +207,17 @@ impl DataSet {
         let samples = steps.samples.unwrap_or(places) / per_file * per_file;
         if samples > places {
             let needed = Bytes(samples.saturating_mul(slot).saturating_add(steps.checkpoints()));
-            return Err(fewer(Invalid::new("samples", format!("they need {needed}, and there are {room}"))));
+            let invalid = Invalid::new("samples", format!("they need {needed}, and there are {room}"));
+            return Err(invalid.help("give fewer, or address a larger component"));
         }
         let step = u64::from(steps.accelerators) * u64::from(steps.batch);
         if samples < step {
-            return Err(fewer(Invalid::new(
-                "batch",
-                format!("a step takes {step} samples, and there are {samples}"),
-            )));
+            let invalid =
+                Invalid::new("batch", format!("a step takes {step} samples, and there are {samples}"));
+            return Err(invalid.help(match steps.samples {
+                Some(_) => "give more `samples`, or a smaller `batch`",
+                None => "give a smaller `batch`, or address a larger component",
+            }));
         }
         let of = |purpose| RngStream::named(seed, name, purpose);
         Ok(Self {

@@ -101,6 +101,9 @@ impl Tree {
     /// Replaces what `path` (`workload.users.size`) names with `text`, read as YAML, or adds it there. `null` removes it.
     pub fn set(&mut self, path: &str, text: &str) -> Result<(), Problem> {
         let wrong = |message: String| Problem::at(Path::default(), message);
+        if let Some(dotted) = with_dots(path) {
+            return Err(wrong(format!("`{path}`: an item of a list is set by its number: `{dotted}`")));
+        }
         let mut value =
             Self::parse(text, "").map_err(|problem| wrong(format!("`{path}`: {}", problem.message)))?.root;
         value.forget_spans();
@@ -175,6 +178,15 @@ impl Tree {
     pub fn to_json(&self) -> Json {
         self.root.to_json()
     }
+}
+
+/// Returns a path whose items of lists are in brackets, as in messages, with dots: `faults.0.fails`; `None` if none are.
+fn with_dots(path: &str) -> Option<String> {
+    let is_item = |step: &str| {
+        let number = step.strip_suffix(']').and_then(|step| step.split_once('[')).map(|(_, number)| number);
+        number.is_some_and(|number| number.parse::<usize>().is_ok())
+    };
+    path.split('.').any(is_item).then(|| path.replace('[', ".").replace(']', ""))
 }
 
 impl From<&Json> for ValueNode {

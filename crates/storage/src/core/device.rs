@@ -154,7 +154,7 @@ impl Lowering<'_> {
         let problems = device.problems();
         let is_sound = problems.is_empty();
         for invalid in problems {
-            let message = format!("invalid {} parameters: {}", D::NAME, invalid.message);
+            let message = format!("invalid {} parameters: `{}`: {}", D::NAME, invalid.field, invalid.message);
             self.invalid::<()>(Invalid { message, ..invalid.within(field) });
         }
         is_sound.then_some(device)

@@ -200,7 +200,8 @@ impl SsdNumbers {
             let message = format!(
                 "leaves {free} beyond the capacity; two blocks on each die are {blocks}, the least to erase blocks with"
             );
-            return Some(Invalid::new("flash.over_provisioning", message));
+            let help = "give more over-provisioning, fewer `flash.dies` or smaller blocks (`flash.block_pages`), or a larger `capacity`";
+            return Some(Invalid::new("flash.over_provisioning", message).help(help));
         }
         let unit = u64::from(self.geometry().unit) * PAGE * (1 + u64::from(self.buffer.halves));
         (self.buffer.size.get().0 < unit).then(|| {
