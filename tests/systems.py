@@ -724,7 +724,9 @@ class Systems:
         if self.parts:
             document["parts"] = self.parts
         if self.fallible and self.chance(0.4):
-            document["faults"] = [self.fault() for _ in range(self.one(1, 1, 2, 3))]
+            faults = [self.fault() for _ in range(self.one(1, 1, 2, 3))]
+            # Those of one component would overlap, which is refused.
+            document["faults"] = list({fault["component"]: fault for fault in faults}.values())
         if self.slowable and self.chance(0.2):
             slow = {"component": self.draws.choice(self.slowable), "slow": self.one(1.5, 8, 1000)}
             slow |= self.maybe(0.5, **{"from": lambda: "100 ms"}, until=lambda: self.one("1 s", {"after": 900}))
