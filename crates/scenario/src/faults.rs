@@ -80,9 +80,7 @@ impl Moment {
             _ => true,
         }
     }
-}
 
-impl Moment {
     /// Returns true if it is counted in requests, and its number of requests or of ns.
     fn number(self) -> (bool, u64) {
         match self {
@@ -149,19 +147,32 @@ fn overlap(all: &[(Path, Vec<Fault>)], graph: &Graph) -> Option<Problem> {
     spells.sort_by_key(|(spell, _)| (spell.of, spell.begin));
     let mut pairs = spells.windows(2);
     let two = pairs.find(|two| two[0].0.of == two[1].0.of && two[1].0.begin < two[0].0.end)?;
-    let (node, _, is_slow, _) = two[1].0.of;
-    let (name, is) = (&graph.nodes[node.index()].path, if is_slow { "slow" } else { "down" });
-    let message = format!("`{name}` is {is} already by another fault, whose end would end this one too");
+    let Affected { node, piece, is_slow, .. } = two[1].0.of;
+    let (of, is) = (&graph.nodes[node.index()], if is_slow { "slow" } else { "down" });
+    let piece = piece.map(|piece| format!("/{}", piece_name(&of.plan.theory().features().pieces, piece)));
+    let message = format!(
+        "`{}{}` is {is} already by another fault, whose end would end this one too",
+        of.path,
+        piece.unwrap_or_default()
+    );
     Some(Problem::at(two[1].1.clone(), message).help("let one end before the other begins"))
 }
 
 /// A time for which a component is down or slow.
 struct Spell {
-    /// The component or the piece of one, whether it is slow, and whether the spell is counted in requests: only times of one kind are
-    /// compared.
-    of: (NodeId, Option<u32>, bool, bool),
+    of: Affected,
     begin: u64,
     end: u64,
+}
+
+/// A component, or the piece of one, in one of two ways.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Affected {
+    node: NodeId,
+    piece: Option<u32>,
+    is_slow: bool,
+    /// True if its spells are counted in requests: only times of one kind are compared.
+    is_counted: bool,
 }
 
 impl Spell {
@@ -180,7 +191,7 @@ impl Spell {
                 if is_counted == is_counted_too { end } else { begin }
             });
             let is_slow = matches!(fault.change, Change::Slow(_));
-            Self { of: (fault.node, fault.piece, is_slow, is_counted), begin, end }
+            Self { of: Affected { node: fault.node, piece: fault.piece, is_slow, is_counted }, begin, end }
         })
     }
 }

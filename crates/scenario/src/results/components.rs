@@ -104,8 +104,8 @@ pub struct ComponentResults {
 /// The servers of a component that are busiest, of those that stand in for no others: a class of ports, the drives of a group.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct BusiestResults {
-    /// Which: `ports[1]` (a class of ports), `drives of groups[0]`, `arms of groups[0]`, `one cartridge`, `reads of shares[0]`, `streams to tape` (of an archive),
-    /// `per_user of one user` or `per_host of one host`.
+    /// Which: `ports[1]` (a class of ports), `drives of groups[0]`, `arms of groups[0]`, `one cartridge`, `reads of shares[0]`,
+    /// `streams to tape` (of an archive), `per_user of one user` or `per_host of one host`.
     pub what: String,
     /// Share of time in which they were busy.
     #[schemars(range(min = 0, max = 1))]

@@ -339,7 +339,7 @@ fn lacking(plan: &Plan, outcomes: &[Outcome], bottleneck: Option<&Bottleneck>) -
     let (id, share) = lacks(plan, outcomes)?;
     bottleneck.filter(|of| !of.saturated)?;
     Some(format!(
-        "requests waited for space in {} for {:.0} % of the time, however idle servers were, so no headroom is given",
+        "requests waited for space in {} for {:.0} % of the time, which utilisation does not show, so no headroom is given",
         plan.graph.nodes[id.index()].path,
         share * 100.0
     ))

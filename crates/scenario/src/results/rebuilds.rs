@@ -71,7 +71,7 @@ impl RebuildResults<'_> {
         match self.goes_on(phases).last() {
             _ if self.progress >= 1.0 => format!("{kind} of {path}: {rate}, done in {took}."),
             Some(Some(false)) => format!(
-                "{kind} of {path}: {rate}, over after {took}; at the end {percent:.1} % of what it was for is there."
+                "{kind} of {path}: {rate}, ended after {took}; {percent:.1} % of its data is there at the end of the run."
             ),
             _ => format!(
                 "{kind} of {path}: {rate}, {percent:.1} % done after {took}; at this rate it ends {left} later."

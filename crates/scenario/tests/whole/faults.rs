@@ -312,7 +312,7 @@ run: {{time: 30 s, requests: 1000000}}
         ))
     };
     let abandoned = of("raid5", 1, "3 s");
-    assert!(abandoned.answer.contains("Rebuild of volume: 2 MB/s, over after 2"), "{}", abandoned.answer);
+    assert!(abandoned.answer.contains("Rebuild of volume: 2 MB/s, ended after 2"), "{}", abandoned.answer);
     let both = of("raid6", 2, "4 s");
     assert!(both.answer.contains(", done in "), "{}", both.answer);
     let going_on = both.phases.iter().skip(1).filter(|phase| phase.from_s < 20.0);

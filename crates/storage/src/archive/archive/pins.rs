@@ -53,12 +53,13 @@ impl Pins {
 }
 
 impl<'m> Archive<'m> {
-    /// A file that was staged stays for the lifetime of a pin.
+    /// A file that was staged stays for the lifetime of a pin. Only the pins of one lifetime are kept in memory.
     pub(super) fn keep(&self, file: FileNumber) {
-        let until = self.now() + self.plan.pin;
         if self.plan.pin == Nanos::ZERO || self.files.borrow()[file].is_unwanted {
             return;
         }
+        self.end_pins();
+        let until = self.now() + self.plan.pin;
         self.tell(Fact::Pinned { file, until });
         if self.pins.borrow_mut().add(file, until) {
             self.pin(file);
