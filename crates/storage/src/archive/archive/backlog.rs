@@ -69,7 +69,12 @@ impl Archive<'_> {
             Spent::Data(node) if node == self.for_puts().id() => {
                 format!("into data that `{}` reads", self.for_puts().edge.path())
             }
-            Spent::Data(_) => "into data that the network carries".to_owned(),
+            Spent::Data(node) if self.network.is_some_and(|(network, _)| network.to() == node) => {
+                "into data that the network carries".to_owned()
+            }
+            Spent::Data(_) => {
+                format!("into data that the devices of `{}` read", self.for_puts().edge.path())
+            }
         }
     }
 }
