@@ -14,7 +14,7 @@ import vl_convert
 from altair.typing import ChartType
 
 from headrace import address_space
-from headrace.charts.style import PANEL, VARIABLES
+from headrace.charts.style import PANEL, VARIABLES, spec
 from headrace.files import write_whole
 
 Json = dict[str, Any]
@@ -63,7 +63,7 @@ def variables() -> str:
 
 
 def _spec(chart: ChartType) -> Json:
-    found: Json = chart.to_dict()
+    found = spec(chart)
     found["config"]["background"] = PANEL  # Files that are saved have a ground of their own.
     for unit in _units(found):
         _tell(unit)

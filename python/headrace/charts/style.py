@@ -261,13 +261,19 @@ def _dashes(at: int) -> list[int]:
     return DASHES[(at + at // len(SERIES)) % len(DASHES)]
 
 
+def spec(chart: ChartType) -> dict[str, Any]:
+    """Return a chart as Vega-Lite reads it, unchecked: Altair has checked its parts as they were made."""
+    found: dict[str, Any] = chart.to_dict(validate=False)
+    return found
+
+
 def svg(chart: ChartType) -> str:
     """Return a chart as SVG, in the colours of the page it stands in (`--ink`, `--simulated` …).
 
     Raises `OSError` where `ulimit -v` leaves too little address space for that.
     """
     address_space.check()
-    drawn = MARK.sub(_with_tooltip, str(vl_convert.vegalite_to_svg(chart.to_dict())))
+    drawn = MARK.sub(_with_tooltip, str(vl_convert.vegalite_to_svg(spec(chart))))
     for placeholder, colour in VARIABLES.items():
         drawn = drawn.replace(placeholder, colour)
     return drawn

@@ -86,6 +86,17 @@ fn credits_hide_an_overload_while_they_last() {
     assert!(saved.streams[0].response.mean_ms < 0.1);
 }
 
+/// What a bucket lacks at the start of a run is the work of no request: its utilisation is the load over the limit, also while it fills.
+#[test]
+fn a_bucket_that_fills_is_in_use_for_its_requests_alone() {
+    let slowly = "operations: {rate: 100 /s, burst: 1000000, peak: 1000 /s}, initial: 50 %";
+    let found = run(&limited(10.0, slowly).replace("1000000}\n", "20000}\n"));
+    let busy = found.components.iter().find(|found| found.path == "volume/operations").unwrap();
+    assert!((busy.utilisation.unwrap() - 0.1).abs() < 0.005, "{busy:?}");
+    let most = busy.busiest.as_ref().map_or(0.0, |busiest| busiest.utilisation);
+    assert!(most < 0.2, "{busy:?}");
+}
+
 /// Requests that need more than the burst have no chance where nobody waits.
 #[test]
 fn what_is_always_refused_is_noted() {

@@ -84,7 +84,9 @@ struct Content {
     at: Nanos,
     /// The most tokens that are kept: more than its size while the first in line wants more.
     most: f64,
-    /// The time for which it was not full.
+    /// What was missing at the start of the run and has not come yet: no request took it, so it comes after what requests took.
+    absent: f64,
+    /// The time for which what requests took was missing.
     busy: Nanos,
     /// The area under its level, as the time for which it would have been full.
     full: f64,
@@ -102,7 +104,8 @@ impl Plan for BucketPlan {
 
     fn build<'m>(&'m self, _: &'m NodeContext<'m>) -> Bucket<'m> {
         let (at, busy) = (Nanos::ZERO, Nanos::ZERO);
-        let content = Content { tokens: self.initial, at, most: self.size, busy, full: 0.0 };
+        let absent = self.size - self.initial;
+        let content = Content { tokens: self.initial, at, most: self.size, absent, busy, full: 0.0 };
         Bucket { plan: self, content: Cell::new(content), taken: Cell::default() }
     }
 }
@@ -110,13 +113,15 @@ impl Plan for BucketPlan {
 impl Bucket<'_> {
     /// Returns what is in it at `now`.
     fn content(&self, now: Nanos) -> Content {
-        let Content { tokens, at, most, busy, full } = self.content.get();
+        let Content { tokens, at, most, absent, busy, full } = self.content.get();
         let span = now - at;
         let filling = span.min(self.plan.time_for(most - tokens));
+        let for_requests = span.min(self.plan.time_for((most - tokens - absent).max(0.0)));
+        let absent = (absent - self.plan.rate * (span - for_requests).secs()).max(0.0);
         let later = (tokens + self.plan.rate * span.secs()).min(most);
         let share = ((tokens + later) / 2.0 / self.plan.size).min(1.0);
         let full = full + share * filling.ns() + (span - filling).ns();
-        Content { tokens: later, at: now, most, busy: busy + filling, full }
+        Content { tokens: later, at: now, most, absent, busy: busy + for_requests, full }
     }
 
     /// Returns when a request that is the first in line at `now` has its tokens.
