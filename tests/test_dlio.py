@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from conftest import Run
+from headrace import ScenarioError
 from headrace.measurement import dlio
 
 UNET3D = """
@@ -82,6 +83,19 @@ def test_each_option_is_honoured_or_named(tmp_path: Path) -> None:
         assert f"{option}` is ignored" not in remarks
 
 
+def test_steps_are_limited_in_each_epoch(tmp_path: Path) -> None:
+    found = steps(made(tmp_path, UNET3D.replace("train: {", "train: {total_training_steps: 10, "), accelerators=2))
+    assert (found["samples"], found["epochs"]) == (140, 5)
+
+
+def test_a_run_of_checkpoints_alone_is_refused_with_its_reason(tmp_path: Path) -> None:
+    alone = "workflow: {train: False, checkpoint: True}\ncheckpoint: {num_checkpoints_write: 10}\n"
+    with pytest.raises(ScenarioError, match="`workflow.train` is false: only training"):
+        made(tmp_path, alone)
+    with pytest.raises(ScenarioError, match="has no `dataset`, `reader`, `train`, `checkpoint` or `workflow`"):
+        made(tmp_path, "system: {}\n")
+
+
 def test_an_imported_scenario_runs(headrace: Run, tmp_path: Path) -> None:
     (tmp_path / "unet3d.yaml").write_text(UNET3D)
     said = headrace("import", "dlio", "unet3d.yaml", "-o", "load.yaml", "--accelerators", 2, cwd=tmp_path)
@@ -104,7 +118,6 @@ def test_an_imported_scenario_runs(headrace: Run, tmp_path: Path) -> None:
         (("batch_size: 7", "batch_size: many"), "`reader.batch_size` is `many`, not a number"),
         (("batch_size: 7", "batch_size: 0"), "`reader.batch_size` is 0"),
         (("read_threads: 4", "read_threads: 5000"), "write at most 4096"),
-        (("dataset:", "data:"), "has no `dataset`"),
         (("framework:", "framework: ["), "is not YAML"),
     ],
 )

@@ -91,6 +91,72 @@ def test_jobs_below_full_speed_are_left_out_of_a_comparison(headrace: Run, tmp_p
         assert (ran.returncode, "nothing to simulate: 1 point is left out" in ran.stderr) == (2, True), ran.stderr
 
 
+def written_job(**options: str) -> Json:
+    """Return a result of random writes with these options besides."""
+    document = result()
+    [job] = document["jobs"]
+    job |= {"write": job["read"], "read": job["write"]}
+    job["job options"] |= {"rw": "randwrite", "iodepth": "1"} | options
+    return document
+
+
+def test_addresses_of_another_law_are_left_out_of_a_comparison(headrace: Run, tmp_path: Path) -> None:
+    documents = [written_job(random_distribution="zipf:1.1"), written_job(random_distribution="random", zonemode="none"),
+                 written_job(percentage_random="30"), written_job(zonemode="strided"),
+                 written_job(rw="write", percentage_random="30")]  # fmt: skip
+    files = [written(tmp_path, document, f"{at}.json") for at, document in enumerate(documents)]
+    found = fio.measurement(files)
+    told = ["random_distribution=zipf:1.1", None, "percentage_random=30", "zonemode=strided", None]
+    assert [point["unlike"] for point in found.points] == told
+    found.save(tmp_path / "m.json")
+    system = "system: {d: {type: station, servers: 4, service: 400 us}}\n"
+    written(tmp_path, f"{system}workload: {{f: {{to: d, arrivals: {{poisson: 9 /s}}}}}}\n", "s.yaml")
+    told = json.loads(headrace("validate", "s.yaml", "m.json", "--json", cwd=tmp_path).stdout)
+    assert [row["pattern"] for row in told["rows"]] == ["random", "sequential"]
+    assert any("3 points are left out: its addresses are drawn in another way (random" in one for one in told["remarks"])
+
+
+def test_a_flush_after_each_write_is_simulated(headrace: Run, tmp_path: Path) -> None:
+    """What headrace itself finds under `fsync=1` differs from it by chance alone: flushes count as no writes."""
+    drive = "system: {d: {type: disk, device: seagate-st24000nm007h}}\n"
+    job = "{to: d, arrivals: {closed: {depth: 1}}, size: 4 KiB, op: write, pattern: uniform"
+    text = f"{drive}workload: {{f: {job}, flush_every: 1}}}}\nrun: {{requests: 4000}}\n"
+    [stream] = scenario.load(written(tmp_path, text, "s.yaml")).run().data["streams"]
+    writes = stream["writes"]
+    assert writes
+    document = written_job(fdatasync="1")
+    rate = stream["requests_per_s"] * writes["count"] / stream["response"]["count"]
+    document["jobs"][0]["write"] |= {"iops": rate, "lat_ns": {"mean": writes["mean_ms"] * 1e6, "stddev": 1.0}}
+    found = fio.measurement([written(tmp_path, document)])
+    assert [point["flush_every"] for point in found.points] == [1]
+    found.save(tmp_path / "m.json")
+    told = json.loads(headrace("validate", "s.yaml", "m.json", "--json", cwd=tmp_path).stdout)
+    [row] = told["rows"]
+    assert (row["flush_every"], row["durable"]) == (1, False)
+    assert abs(row["error_percent"]["iops"]) < 2
+    assert abs(row["error_percent"]["mean_ms"]) < 2
+
+
+def test_what_the_columns_do_not_say_is_remarked_on(tmp_path: Path) -> None:
+    document = written_job(bssplit="4k/50:64k/50", verify="crc32c", size="10%", iodepth_batch="8")
+    remarks = fio.measurement([written(tmp_path, document)]).remarks
+    for told in ("bssplit=4k/50:64k/50: sizes vary", "verify=crc32c: fio's reads for", "size=10%: the whole", "one by one"):
+        assert any(told in remark for remark in remarks), (told, remarks)
+
+
+@pytest.mark.parametrize(
+    ("option", "group", "apart"),
+    [({}, 0, False), ({"stonewall": "1"}, 1, True), ({"new_group": "1"}, 1, False), ({"wait_for": "reader"}, 0, True)],
+)
+def test_jobs_that_ran_at_once_are_remarked_on(tmp_path: Path, option: Json, group: int, *, apart: bool) -> None:
+    document = result()
+    second = copy.deepcopy(document["jobs"][0]) | {"jobname": "second", "groupid": group}
+    second["job options"] |= option
+    document["jobs"].append(second)
+    remarks = fio.measurement([written(tmp_path, document)]).remarks
+    assert any("reader, second: they ran at the same time" in remark for remark in remarks) is not apart
+
+
 def test_copies_of_a_job_become_one_point(tmp_path: Path) -> None:
     document = result()
     slower = copy.deepcopy(document["jobs"][0])
@@ -353,6 +419,7 @@ def test_options_that_are_not_are_named_with_the_reason(tmp_path: Path) -> None:
         "`random_distribution=normal:20` is ignored",
     ):
         assert expected in remarks
+    assert "`percentage_random=30` is ignored: it changes random" in options(tmp_path, "rw=read percentage_random=30")[1]
 
 
 def test_a_job_that_thinks_waits_for_all_its_requests_first(tmp_path: Path) -> None:

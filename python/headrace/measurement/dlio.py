@@ -15,6 +15,8 @@ from headrace.measurement import stand_in
 from headrace.quantities import exact_size
 
 Json = dict[str, Any]
+PARTS = ("dataset", "reader", "train", "checkpoint", "workflow")
+OR_PARTS = ", ".join(f"`{part}`" for part in PARTS[:-1]) + f" or `{PARTS[-1]}`"
 HELP = "give a configuration of DLIO, as `configs/workload` of DLIO and MLPerf Storage have them"
 # Number of equally likely sizes that stand for normal ones.
 SIZES = 16
@@ -111,8 +113,8 @@ class _Configuration:
             raise refusal(path, f"{path} is not YAML: {str(error).splitlines()[0]}", HELP) from None
         if isinstance(document, dict) and set(document) == {"workload"}:
             document = document["workload"]
-        if not isinstance(document, dict) or not isinstance(document.get("dataset"), dict):
-            raise refusal(path, f"{path} has no `dataset`, so it is no configuration of DLIO", HELP)
+        if not isinstance(document, dict) or not any(isinstance(document.get(part), dict) for part in PARTS):
+            raise refusal(path, f"{path} has no {OR_PARTS}, so it is no configuration of DLIO", HELP)
         self.options = dict(_flat("", document))
         self.honoured: set[str] = {"framework", "workflow.train", "dataset.format"}
         self.remarks: list[str] = []
@@ -190,7 +192,8 @@ class _Configuration:
 
     def scenario(self, device: str | None) -> TrainingScenario:
         if not self.is_on("workflow.train", default=True):
-            raise self.bad("workflow.train", "is false: there is no training to simulate", "set it to true")
+            told = "describe checkpoints alone as a stream of writes of `model_size`, or set it to true"
+            raise self.bad("workflow.train", "is false: only training is simulated, with its checkpoints", told)
         loader = self.word("reader.data_loader", "tensorflow")
         if "synthetic" in (loader, self.word("dataset.format", "tfrecord")):
             raise self.bad("reader.data_loader", "is synthetic: nothing is read", "name a loader that reads files")
@@ -224,7 +227,8 @@ class _Configuration:
         steps |= {"preprocess": self.time("reader.preprocess_time")}
         limit = int(self.number("train.total_training_steps", default=-1, least=-1))
         if limit > 0:
-            samples, epochs = min(samples, limit * batch * self.accelerators), 1
+            # DLIO counts the steps of each epoch anew.
+            samples = min(samples, limit * batch * self.accelerators)
         steps |= {"samples": samples, "epochs": epochs}
         steps |= {"samples_per_file": min(per_file, samples)} if per_file > 1 else {}
         # YAML reads a bare `off` as false.

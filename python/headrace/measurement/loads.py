@@ -20,6 +20,10 @@ REQUESTS = 20_000
 # What comes at its own rate may have this many requests in flight.
 MOST_IN_FLIGHT = 256
 OPEN = "open"
+# What repetitions of a load have in common.
+SHAPE = ("pattern", "block_bytes", "iodepth", "numjobs", "file_bytes", "flush_every", "sync")
+# Columns of options that no load describes, and what they did.
+BESIDE = {"paced": "fio ran below the drive's full speed", "unlike": "its addresses are drawn in another way"}
 
 
 @dataclass(frozen=True)
@@ -39,10 +43,14 @@ class Load:
     """By operation, the mean of all repetitions of each of `MEASURES`; None where one lacks it."""
     sizes: dict[str, int] = field(default_factory=dict)
     """By operation, the size of a request, where requests came at the rate that was measured; else none."""
+    flush_every: int | None = None
+    """Writes of a job after which a flush follows; None for no flushes."""
+    durable: bool = False
+    """True if writes are answered when they are durable."""
 
     def described(self) -> Json:
         """Return the load as the columns of a table."""
-        names = ("pattern", "block_bytes", "iodepth", "numjobs", "file_bytes", "repeats")
+        names = ("pattern", "block_bytes", "iodepth", "numjobs", "file_bytes", "flush_every", "durable", "repeats")
         described = {name: getattr(self, name) for name in names} | {"mixed": self.kind == "mixed"}
         return described | {"open": bool(self.sizes)}
 
@@ -57,36 +65,36 @@ def loads_of(found: Measurement) -> tuple[list[Load], list[str]]:
     Raises `ScenarioError` where nothing is left.
     """
     together: dict[tuple[Any, ...], list[Json]] = defaultdict(list)
-    whole, paced = [], []
+    whole, besides = [], []
     for point in found.points:
         kind = _kind(point)
         if kind is None:
             whole.append(point)
             continue
-        if point.get("paced"):
-            paced.append(point)
+        if point.get("paced") or point.get("unlike"):
+            besides.append(point)
             continue
         if point.get("arrivals") == "open":
             together[OPEN, point["source"], point["job"]].append(point)
             continue
-        shape = tuple(point[name] for name in ("pattern", "block_bytes", "iodepth", "numjobs", "file_bytes"))
-        together[*shape, kind].append(point)
-    remarks = _left_out(whole, paced)
+        together[*(point[name] for name in SHAPE), kind].append(point)
+    remarks = _left_out(whole, besides)
     if not together:
         raise refusal("measurement", f"nothing to simulate: {'; '.join(remarks)}", "measure without these options")
     of = [_offered(points) if shape[0] == OPEN else _load(shape, points) for shape, points in together.items()]
     return of, remarks
 
 
-def _left_out(whole: list[Json], paced: list[Json]) -> list[str]:
+def _left_out(whole: list[Json], besides: list[Json]) -> list[str]:
     """Return which points no closed loop at full speed can be compared with."""
     remarks = []
     if whole:
         remarks.append(f"{len(whole)} points of reads and writes as one (unified_rw_reporting) are left out")
-    if paced:
-        options = ", ".join(dict.fromkeys(str(point["paced"]) for point in paced))
-        many = "1 point is" if len(paced) == 1 else f"{len(paced)} points are"
-        remarks.append(f"{many} left out: fio ran below the drive's full speed ({options[:80]})")
+    for column, why in BESIDE.items():
+        named = [str(point[column]) for point in besides if point.get(column)]
+        if named:
+            many = "1 point is" if len(named) == 1 else f"{len(named)} points are"
+            remarks.append(f"{many} left out: {why} ({', '.join(dict.fromkeys(named))[:80]})")
     return remarks
 
 
@@ -116,8 +124,10 @@ def _load(shape: tuple[Any, ...], points: list[Json]) -> Load:
     shares = [point["read_share"] for point in points]
     share = sum(shares) / len(shares) if kind == "mixed" else float(kind == "read")
     repeats = max(len(of) for of in by_op.values())
-    pattern, block, depth, jobs, file, _ = shape
-    return Load(pattern, block, depth, jobs, file, kind, share, repeats, measured)
+    of_shape = dict(zip(SHAPE, shape, strict=False))
+    flush_every, sync = of_shape.pop("flush_every"), of_shape.pop("sync")
+    stable = {"flush_every": flush_every, "durable": sync is not None} if kind != "read" else {}
+    return Load(**of_shape, kind=kind, read_share=share, repeats=repeats, measured=measured, **stable)
 
 
 def _mean(points: list[Json], name: str) -> float | None:
@@ -157,6 +167,8 @@ def under(document: Json, stream: str, load: Load, requests: int = REQUESTS) -> 
         made["workload"] = {f"{op}s": _at_rate(base, load, op) for op in load.sizes}
         return made
     base["op"] = load.kind if load.kind != "mixed" else {"reads": round(load.read_share, 6)}
+    base |= {"flush_every": load.flush_every} if load.flush_every else {}
+    base |= {"durable": True} if load.durable else {}
     apart = load.pattern == "sequential" and load.numjobs > 1
     jobs = range(load.numjobs if apart else 1)
     made["workload"] = {f"fio-{at + 1}": _stream(base, load, at, apart=apart) for at in jobs}
@@ -206,7 +218,8 @@ def _pooled(streams: list[StreamResults], op: str, load: Load) -> Json:
 def _one(stream: StreamResults, op: str, load: Load) -> Json:
     whole = stream["response"]
     parts = {"read": stream["reads"], "write": stream["writes"]}
-    part = (parts[op] if load.kind == "mixed" else whole) or whole
+    # Flushes are requests of a stream too, and neither reads nor writes.
+    part = parts[op] or whole
     share = part["count"] / whole["count"] if whole["count"] else 0.0
     quantiles = {f"p{100 * row['share']:g}_ms".replace(".", "_"): row["ms"] for row in part["quantiles_ms"]}
     return {"iops": stream["requests_per_s"] * share, "mean_ms": part["mean_ms"]} | {

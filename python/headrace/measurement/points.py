@@ -46,7 +46,10 @@ COLUMNS = (
     ("p95_ms", "ms", "95 %"),
     ("p99_ms", "ms", "99 %"),
     ("p99_9_ms", "ms", "99.9 %"),
+    ("flush_every", "count", "the writes of a job after which a flush follows (`fsync`, `fdatasync`); null for none"),
+    ("sync", "text", "fio's `sync` where writes are answered when they are durable; null where they are not"),
     ("paced", "text", "the options that kept fio below its full speed, such as `rate_iops=500`; null where none did"),
+    ("unlike", "text", "the options of addresses that no load describes, such as `zonemode=strided`; null for none"),
     (
         "arrivals",
         "text",

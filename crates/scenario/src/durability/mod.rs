@@ -111,6 +111,9 @@ pub struct VolumeDurability {
     pub theory: Option<LossTheory>,
     /// Number of cycles of failures and repairs that were simulated.
     pub cycles: u64,
+    /// True if a rebuild is that of one group after another, as in a pool; results do not have it.
+    #[serde(skip)]
+    pub by_group: bool,
 }
 
 /// A cause of data loss.
@@ -318,15 +321,20 @@ fn theory(
 ) -> Option<LossTheory> {
     let of = &volume.redundancy;
     let [drives] = process.kinds() else { return None };
-    let (width, groups) = (of.groups.first()?.len(), of.groups.len() as f64);
+    let width = of.groups.first()?.len();
+    let critical = of.tolerates as usize + 1;
+    // Groups that lie on the same drives lose data together: there are no more that do so apart than sets of drives that do.
+    let sets = choose(of.drives.len(), critical) / choose(width, critical);
+    let groups = sets.min(of.groups.len() as f64);
     let times = repairs.times_as_measured();
     let one_s = times.of_kind.first().map_or(1.0, |times| mean(times));
     if of.spares.is_some_and(|spares| spares > 0) && replace_s > one_s {
         return None;
     }
     let wait_s = times.wait_s + if of.spares == Some(0) { replace_s } else { 0.0 };
-    // A piece of a pool is rebuilt, in the mean, in the middle of the rebuild of its drive.
-    let part = if of.in_step { 1.0 } else { 0.5 };
+    // A piece of a pool is rebuilt, in the mean, in the middle of the rebuild of its drive; the last of several that lie on the same drives,
+    // at its end.
+    let part = if of.in_step || sets < of.groups.len() as f64 { 1.0 } else { 0.5 };
     let rebuild_s = |lost: usize| one_s * times.factors[lost.min(times.factors.len()) - 1];
     let births = (0..=of.tolerates as usize).map(|lost| (width - lost) as f64 * drives.per_s);
     let deaths = (1..=of.tolerates as usize).map(|lost| lost as f64 / (wait_s + part * rebuild_s(lost)));
@@ -338,10 +346,15 @@ fn theory(
     let shared = groups * width as f64 > of.drives.len() as f64;
     let formula = match (groups, shared) {
         (1.0, _) => "Markov chain".to_owned(),
-        (_, false) => format!("Markov chain of each of {groups} groups"),
-        (_, true) => format!("Markov chain of each of {groups} groups, at least"),
+        (_, false) => format!("Markov chain of each of {groups:.0} groups"),
+        (_, true) => format!("Markov chain of each of {groups:.0} groups, at least"),
     };
     Some(LossTheory { formula, mean_years: chain.mean_time() / groups / YEAR_S })
+}
+
+/// The number of ways to choose `some` of `all`.
+fn choose(all: usize, some: usize) -> f64 {
+    (0..some).map(|at| (all - at) as f64 / (at + 1) as f64).product()
 }
 
 fn drawn_up(
@@ -373,6 +386,7 @@ fn drawn_up(
             .collect(),
         theory,
         cycles: rate.cycles,
+        by_group: !of.in_step,
     }
 }
 

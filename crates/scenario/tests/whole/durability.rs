@@ -202,6 +202,16 @@ fn a_pool_loses_groups_whose_pieces_are_lost_before_they_recover() {
     assert!(volume.lost_bytes_per_year > 8e9 / 64.0 / volume.mean_years.value, "{volume:?}");
 }
 
+/// Many groups lie on few pairs of drives: what is lost apart are pairs, and a pair is whole when the last of its groups is.
+#[test]
+fn the_formula_counts_sets_of_drives_and_not_groups() {
+    let found = found(&pool("replicas: 2", "").replace("groups: 64", "groups: 1024"));
+    let volume = &found.volumes[0];
+    let theory = volume.theory.as_ref().unwrap();
+    assert_eq!(theory.formula, "Markov chain of each of 120 groups, at least");
+    assert!((1.0..1.5).contains(&(volume.mean_years.value / theory.mean_years)), "{volume:?}");
+}
+
 /// A server that takes its drives with it loses as much more as it has drives; in one rack, the rack is the risk.
 #[test]
 fn servers_and_racks_of_a_pool_fail_too() {

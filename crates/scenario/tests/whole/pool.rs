@@ -197,6 +197,15 @@ fn recovery_keeps_to_its_share() {
     );
 }
 
+/// A request over four objects writes three copies of each.
+#[test]
+fn accesses_are_counted_per_request_and_not_per_object() {
+    let fields = "groups: 16, replicas: 3, object: 256 KiB";
+    let writes = "arrivals: {poisson: 10 /s}, size: 1 MiB, align: 1 MiB, op: write";
+    let found = run(&pool(5, fields, writes, "run: {requests: 400}"));
+    assert_eq!(meter(&found, "writes_per_request"), 12.0);
+}
+
 /// Reads of replicas go to the primary of each group, or to all of its drives.
 #[test]
 fn any_replica_can_be_read() {

@@ -230,6 +230,8 @@ class _Streams:
         if share is not None and random:
             percent = self.values.percent("percentage_random", share.split(",")[0])
             random, length = percent > 0, 1 / percent if 0 < percent < 1 else length
+        elif share is not None:
+            self.values.ignore("percentage_random", share[:60], "it changes random jobs alone, in fio too")
         return direction, random, length
 
     def read_share(self) -> float:

@@ -19,7 +19,20 @@ VERSION = re.compile(r"fio-(\d+)\.(\d+)")
 MAJOR = 3
 NS_PER_MS = 1e6
 OPS = ("read", "write", "mixed")
+TOGETHER = (
+    "they ran at the same time, and slowed each other down; each is compared by itself. Measure with `stonewall` in each "
+    "job, one after another"
+)
 PACING = ("rate", "rate_iops", "thinktime")
+# What changes the requests, and what is simulated instead.
+SHIFTS = {
+    "bssplit": "sizes vary; their mean is simulated",
+    "bsrange": "sizes vary; their mean is simulated",
+    "verify": "fio's reads for verification are not simulated",
+    "iodepth_batch": "requests are simulated one by one as others complete",
+    "iodepth_batch_submit": "requests are simulated one by one as others complete",
+    "iodepth_batch_complete_min": "requests are simulated one by one as others complete",
+}
 BUFFERED = "buffered I/O: the page cache answered some requests, and headrace does not simulate it"
 
 
@@ -145,10 +158,31 @@ class _Result:
         together: dict[tuple[str, str], list[Job]] = defaultdict(list)
         for job in self.jobs:
             together[job.name, str(job.found.get("groupid"))].append(job)
+        self._remark_on_groups()
         points = [point for jobs in together.values() for point in self._points_of(jobs)]
         if not points:
-            raise self.refuse("no job completed a single read or write", "measure again, for longer")
+            told = "measure reads or writes, for longer; trims are no points of a measurement"
+            raise self.refuse("no job completed a single read or write", told)
         return points
+
+    def _remark_on_groups(self) -> None:
+        """Remark on jobs that ran at the same time as others; each load is simulated by itself.
+
+        fio starts a group after the one before it, and all jobs of a group at once, except that one may `wait_for` another. With
+        `new_group`, a group is one of reporting alone.
+        """
+        together, last = [list[str]()], None
+        for job in self.jobs:
+            group = job.found.get("groupid")
+            if group != last and "new_group" not in job.options:
+                together.append([])
+            last = group
+            if "wait_for" not in job.options:
+                together[-1].append(job.name)
+        for names in (list(dict.fromkeys(of)) for of in together):
+            if len(names) > 1:
+                some = ", ".join(names[:4]) + (" …" if len(names) > 4 else "")
+                self.remarks.append(f"{some}: {TOGETHER}")
 
     def _points_of(self, jobs: list[Job]) -> list[Json]:
         parts = {op: [_Part(self, job, op) for job in jobs if op in job.found] for op in OPS}
@@ -161,6 +195,10 @@ class _Result:
         options = jobs[0].options
         if _flag(options, "direct", default=False) is False and _flag(options, "buffered", default=True):
             self.remarks.append(f"{jobs[0].name}: {BUFFERED}")
+        named = [name for name in SHIFTS if options.get(name, "0") not in {"0", "1"}]
+        self.remarks += [f"{jobs[0].name}: {name}={options[name][:40]}: {SHIFTS[name]}" for name in named]
+        if options.get("size", "").endswith("%"):
+            self.remarks.append(f"{jobs[0].name}: size={options['size'][:40]}: the whole device is simulated")
         trims = jobs[0].found.get("trim")
         if isinstance(trims, dict) and trims.get("total_ios"):
             self.remarks.append(f"{jobs[0].name}: trims are left out")
@@ -182,11 +220,18 @@ class _Result:
             "ios": int(ios),
             "iops": sum(part.iops for part in parts),
             "bandwidth_bytes_per_s": sum(part.bytes_per_s for part in parts),
+            "flush_every": self._flush_every(jobs[0]) if op != "read" else None,
+            "sync": options["sync"] if op != "read" and options.get("sync", "0") not in {"0", "none"} else None,
             "paced": _paced(options),
+            "unlike": _unlike(options),
         }
         if told["block_bytes"] < 1 or told["iops"] <= 0:
             raise self.refuse(f"`{jobs[0].where}.{op}` has requests without bytes or time", DAMAGED)
         return told | _pooled(parts) | self._percentiles(jobs[0].name, parts)
+
+    def _flush_every(self, job: Job) -> int | None:
+        given = [name for name in ("fsync", "fdatasync") if job.options.get(name, "0") != "0"]
+        return min((self._count(job, name) for name in given), default=None)
 
     def _depth(self, job: Job) -> int:
         engine = job.options.get("ioengine", DEFAULT_ENGINE)
@@ -302,6 +347,18 @@ def _pattern(options: dict[str, str]) -> str:
 def _paced(options: dict[str, str]) -> str | None:
     """Return the options that keep a job below its full speed."""
     given = [f"{name}={options[name]}" for name in PACING if re.search(r"[1-9]", options.get(name, ""))]
+    return " ".join(given) or None
+
+
+def _unlike(options: dict[str, str]) -> str | None:
+    """Return the options by which addresses are neither sequential nor uniform.
+
+    Of `percentage_random` fio takes note in random jobs alone.
+    """
+    usual = {"random_distribution": ("random",), "zonemode": ("none",)}
+    if _pattern(options) == "random":
+        usual["percentage_random"] = ("100", "100,100", "100,100,100")
+    given = [f"{name}={options[name]}" for name, values in usual.items() if options.get(name, values[0]) not in values]
     return " ".join(given) or None
 
 

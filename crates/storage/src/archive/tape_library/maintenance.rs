@@ -88,6 +88,9 @@ impl RepackSpec {
                 return Some(Invalid::new(field, message));
             }
         }
+        if let Some(problem) = too_many(self.cartridges, library) {
+            return Some(problem);
+        }
         if self.live.get() <= 0.0 {
             return Some(
                 Invalid::new("live", "nothing of the cartridges is copied").help("give a share above 0"),
@@ -95,6 +98,16 @@ impl RepackSpec {
         }
         problem_of(self.piece)
     }
+}
+
+/// Returns the error of more cartridges than a library has; `None` if it has as many.
+fn too_many(asked: Option<u32>, library: &TapeLibrarySpec) -> Option<Invalid> {
+    let asked = asked.filter(|asked| *asked > library.cartridges)?;
+    let message = format!("{asked} of the {} cartridges of the library", library.cartridges);
+    Some(
+        Invalid::new("cartridges", message)
+            .help("give the library more `cartridges`, or leave it out for all of them"),
+    )
 }
 
 impl RepackSpec {
@@ -130,8 +143,8 @@ fn drives_for(library: &TapeLibrarySpec, tapes: &[Tape], from: usize, to: usize)
 
 impl VerifySpec {
     /// Returns the error of invalid values; `None` if they are valid.
-    pub(super) fn problem(&self) -> Option<Invalid> {
-        problem_of(self.piece)
+    pub(super) fn problem(&self, library: &TapeLibrarySpec) -> Option<Invalid> {
+        too_many(self.cartridges, library).or_else(|| problem_of(self.piece))
     }
 }
 

@@ -276,7 +276,7 @@ impl Spec for TapeLibrarySpec {
             ("failures", self.failures.problem()),
             ("shares", DriveShare::problem(&self.shares)),
             ("repack", self.repack.as_ref().and_then(|repack| repack.problem(self))),
-            ("verify", self.verify.as_ref().and_then(VerifySpec::problem)),
+            ("verify", self.verify.as_ref().and_then(|verify| verify.problem(self))),
         ];
         if let Some(invalid) = fields.into_iter().find_map(|(field, invalid)| Some(invalid?.within(field))) {
             return at.invalid(invalid);

@@ -284,7 +284,6 @@ impl<'m> Pool<'m> {
 
     /// Serves the part of a request that belongs to one object. Who asks tries again what failed because a drive or server did.
     async fn serve_part(&'m self, of: (End, u64), request: &Request<Block>, breakdown: &mut Breakdown) {
-        add(&self.counts.requests, 1);
         for attempt in 0..TRIES {
             let changes = self.changes.get();
             breakdown.retry();
@@ -447,6 +446,7 @@ impl<'m> Serve<'m, Block> for Pool<'m> {
             // Pieces are written durably.
             return;
         }
+        add(&self.counts.requests, 1);
         let mut parts = self.plan.objects_of(request.work);
         let (object, part) = parts.next().expect("a request has at least one byte");
         let client = self.plan.client_of(request);
