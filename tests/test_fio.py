@@ -113,7 +113,9 @@ def test_addresses_of_another_law_are_left_out_of_a_comparison(headrace: Run, tm
     written(tmp_path, f"{system}workload: {{f: {{to: d, arrivals: {{poisson: 9 /s}}}}}}\n", "s.yaml")
     told = json.loads(headrace("validate", "s.yaml", "m.json", "--json", cwd=tmp_path).stdout)
     assert [row["pattern"] for row in told["rows"]] == ["random", "sequential"]
-    assert any("3 points are left out: its addresses are drawn in another way (random" in one for one in told["remarks"])
+    assert any(
+        "3 points are left out: its addresses are drawn in another way (random" in one for one in told["remarks"]
+    )
 
 
 def test_a_flush_after_each_write_is_simulated(headrace: Run, tmp_path: Path) -> None:
@@ -140,7 +142,12 @@ def test_a_flush_after_each_write_is_simulated(headrace: Run, tmp_path: Path) ->
 def test_what_the_columns_do_not_say_is_remarked_on(tmp_path: Path) -> None:
     document = written_job(bssplit="4k/50:64k/50", verify="crc32c", size="10%", iodepth_batch="8")
     remarks = fio.measurement([written(tmp_path, document)]).remarks
-    for told in ("bssplit=4k/50:64k/50: sizes vary", "verify=crc32c: fio's reads for", "size=10%: the whole", "one by one"):
+    for told in (
+        "bssplit=4k/50:64k/50: sizes vary",
+        "verify=crc32c: fio's reads for",
+        "size=10%: the whole",
+        "one by one",
+    ):
         assert any(told in remark for remark in remarks), (told, remarks)
 
 
@@ -419,7 +426,9 @@ def test_options_that_are_not_are_named_with_the_reason(tmp_path: Path) -> None:
         "`random_distribution=normal:20` is ignored",
     ):
         assert expected in remarks
-    assert "`percentage_random=30` is ignored: it changes random" in options(tmp_path, "rw=read percentage_random=30")[1]
+    assert (
+        "`percentage_random=30` is ignored: it changes random" in options(tmp_path, "rw=read percentage_random=30")[1]
+    )
 
 
 def test_a_job_that_thinks_waits_for_all_its_requests_first(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ BILLING = """\
 CTA = """\
 {"epoch_time":1700000000.25,"hostname":"t1","message":"Tape session started for read","tapeVid":"V1"}
 {"epoch_time":1700000100.5,"message":"File successfully read from tape","fileId":"4711","fSeq":12,"tapeVid":"V1",\
-"vo":"cms","positionTime":20.5,"readWriteTime":9.5,"totalTime":31.0,"dataVolume":3000000000,"status":"success"}
+"mountId":"42","vo":"cms","positionTime":20.5,"readWriteTime":9.5,"totalTime":31.0,"dataVolume":3000000000,"status":"success"}
 {"epoch_time":1700000462.25,"message":"Tape session finished","tapeDrive":"D1","tapeVid":"V1","mountId":"42",\
 "vo":"cms","mountTime":"24.5","positionTime":81.2,"readWriteTime":310.0,"totalTime":460.0,"drainingTime":2.0,"dataVolume":9,\
 "status":"success"}
@@ -169,7 +169,7 @@ def test_sessions_and_files_of_cta_are_read(tmp_path: Path) -> None:
     table = log.table.sort("line")
     assert table.select("op", "user", "host", "job", "file", "bytes", "outcome").rows() == [
         (None, None, None, None, None, None, "other"),
-        ("stage", "cms", None, None, "4711", 3_000_000_000, "done"),
+        ("stage", "cms", None, "42", "4711", 3_000_000_000, "done"),
         ("session", "cms", "D1", "42", "V1", 9, "done"),
         ("session", None, "D1", None, None, None, "failed"),
     ]
@@ -180,7 +180,12 @@ def test_sessions_and_files_of_cta_are_read(tmp_path: Path) -> None:
     assert table["time"][2] == at("2023-11-14 22:13:20.250")  # The drive was free 2 s before the line.
     taken = {one["what"]: one["mean_s"] for one in logs.analyse(log)["durations"]}
     assert (taken["mount"], taken["session"], taken["staging"]) == (24.5, 460.0, 31.0)
-    assert taken["position"] == pytest.approx((20.5 + 81.2) / 2)
+    assert taken["position"] == 81.2  # That of the file is part of it.
+    told = logs.convert(log, tmp_path / "replayed.csv")
+    assert (told["rows"], told["left_out"]["session whose files the log has too"]) == (1, 1)
+    alone = CTA.replace('"mountId":"42"', '"mountId":"43"', 1)
+    told = logs.convert(logs.read([written(tmp_path, "taped.json", alone)]), tmp_path / "replayed.csv")
+    assert (told["rows"], told["left_out"]["session whose files the log has too"]) == (2, 0)
 
 
 def test_transfers_of_enstore_are_read(tmp_path: Path) -> None:

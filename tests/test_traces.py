@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -206,6 +207,15 @@ def test_errors_with_traces_are_told(headrace: Run, mine: Path, tmp_path: Path) 
     assert "request 1: 7 bytes is not a multiple" in refused(
         "convert", tmp_path / "odd.csv", "-o", tmp_path / "y", "--to", "ascii"
     )
+
+
+def test_a_trace_of_records_without_bytes_has_no_requests(tmp_path: Path) -> None:
+    (tmp_path / "none.oracleGeneral").write_bytes(struct.pack("<IQIq", 7, 10, 0, -1) * 3)
+    with pytest.raises(ScenarioError, match="has no requests: its 3 records are neither reads nor writes"):
+        scenario(tmp_path / "none.oracleGeneral").run()
+    (tmp_path / "empty.csv").write_text("")
+    with pytest.raises(ScenarioError, match="has no requests: it is empty"):
+        scenario(tmp_path / "empty.csv").run()
 
 
 def test_the_logs_of_a_real_fio_are_read(headrace: Run, tmp_path: Path) -> None:

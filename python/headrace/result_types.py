@@ -236,6 +236,8 @@ class StepResults(TypedDict):
     """Mean time per step that an accelerator waited for its batch and at the barrier."""
     start_ms: float | None
     """Mean stall of the steps for which nothing is prefetched."""
+    start_share: float
+    """Share of computing and stalls of all steps that are the stalls of these."""
     checkpoints: int
     """Checkpoints written."""
     checkpoint_ms: float | None

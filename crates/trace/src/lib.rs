@@ -27,6 +27,14 @@ pub use write::{Conversion, convert};
 
 use reader::shown_line;
 
+/// Says what a trace has instead of requests.
+fn of_left_out(records: u64) -> String {
+    match records {
+        0 => ": it is empty".to_owned(),
+        records => format!(": its {records} records are neither reads nor writes, or have a size of 0"),
+    }
+}
+
 /// Why a trace cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
@@ -39,10 +47,12 @@ pub enum TraceError {
         cause: String,
     },
     /// The trace has no requests.
-    #[error("the trace {path} is empty: it has no requests")]
+    #[error("the trace {path} has no requests{}", of_left_out(*left_out))]
     Empty {
         /// Path of the file.
         path: String,
+        /// Number of records that are neither reads nor writes, or of no bytes.
+        left_out: u64,
     },
     /// The format is not detected.
     #[error("cannot detect the format of {path}; specify its format, or its columns if it is CSV")]

@@ -152,7 +152,7 @@ impl Reader {
 
     /// The error of a trace without requests.
     pub(super) fn empty(&self) -> TraceError {
-        TraceError::Empty { path: self.path.display().to_string() }
+        TraceError::Empty { path: self.path.display().to_string(), left_out: self.left_out() }
     }
 
     fn bad_line(&mut self, problem: String, text: String, ended: bool) -> TraceError {
@@ -245,7 +245,7 @@ fn format_of(path: &Path, given: Option<&TraceFormat>) -> Result<(TraceFormat, V
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let head = Lines::open(path).and_then(|lines| lines.head(HEAD)).map_err(unreadable)?;
     if head.is_empty() {
-        return Err(TraceError::Empty { path: shown() });
+        return Err(TraceError::Empty { path: shown(), left_out: 0 });
     }
     let known = given.cloned().or_else(|| detect_records(&name, &head));
     if let Some(format) = known.as_ref().filter(|format| format.record().is_some()) {
@@ -253,7 +253,7 @@ fn format_of(path: &Path, given: Option<&TraceFormat>) -> Result<(TraceFormat, V
     }
     let lines = sample(path).map_err(unreadable)?;
     if lines.is_empty() {
-        return Err(TraceError::Empty { path: shown() });
+        return Err(TraceError::Empty { path: shown(), left_out: 0 });
     }
     let seen: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
     let format =

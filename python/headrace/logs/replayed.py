@@ -52,19 +52,35 @@ class Operations:
             ).select(columns)
 
     def _named(self) -> Iterator[pl.DataFrame]:
-        kept = (batch.filter(KEPT) for batch in self.rows.in_order("asked"))
+        kept = (batch.filter(self.kept) for batch in self.rows.in_order("asked"))
         if not self._kept(pl.col("file").is_null().any()):
             return kept
-        narrow = ["time", "requested", "op", "bytes", "outcome"]
-        puts = naming.latest_puts(batch.filter(KEPT) for batch in self.rows.in_order("asked", narrow))
+        narrow = ["time", "requested", "op", "job", "bytes", "outcome"]
+        puts = naming.latest_puts(batch.filter(self.kept) for batch in self.rows.in_order("asked", narrow))
         return naming.names(kept, puts)
 
     def _kept(self, *what: pl.Expr) -> Any:
         """Return something of all operations."""
         row = (
-            self.rows.scan().filter(KEPT).select(*(one.alias(str(at)) for at, one in enumerate(what))).collect().row(0)
+            self.rows.scan()
+            .filter(self.kept)
+            .select(*(one.alias(str(at)) for at, one in enumerate(what)))
+            .collect()
+            .row(0)
         )
         return row if len(what) > 1 else row[0]
+
+    @cached_property
+    def _is_told_twice(self) -> pl.Expr:
+        """True of a session whose files the log has too, as it is with CTA: they are replayed, and mount their cartridge."""
+        staged = (pl.col("op") == "stage") & (pl.col("outcome") == "done") & pl.col("cartridge").is_not_null()
+        jobs = self.rows.scan().filter(staged, IS_SESSION.any()).select(pl.col("job").drop_nulls().unique())
+        return IS_SESSION & pl.col("job").is_in(jobs.collect()["job"].implode()).fill_null(False)
+
+    @cached_property
+    def kept(self) -> pl.Expr:
+        """True of the rows that are replayed."""
+        return KEPT & ~self._is_told_twice
 
     @cached_property
     def first(self) -> Any:
@@ -124,6 +140,7 @@ class Operations:
             "purge of a copy: the archive purges by itself": IS_PURGE,
             "no operation on a file": (pl.col("outcome") == "other")
             | (pl.col("outcome").eq("done") & ~known & ~IS_PURGE),
+            "session whose files the log has too": KEPT & self._is_told_twice,
             "size 0 or unknown: written as 1 byte": KEPT & (pl.col("bytes").fill_null(0) < 1) & ~IS_SESSION,
         }
         counts = self.rows.scan().select(rule.fill_null(False).sum().alias(name) for name, rule in rules.items())

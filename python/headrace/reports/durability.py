@@ -99,5 +99,14 @@ def _rebuild(rebuild: "Rebuild") -> list[str]:
         span(time["value"]),
         f"{span(time['low'])} to {span(time['high'])}" if time["high"] > time["low"] else "—",
         f"{rebuild['replications']} × {span(rebuild['simulated_s'])}",
-        f"{100 * rebuild['simulated_share']:.2g}%",
+        _share(rebuild["simulated_share"]),
     ]
+
+
+def _share(share: float) -> str:
+    """Write a share with two digits, and all of it without an exponent.
+
+    >>> _share(1.0), _share(0.00011)
+    ('100%', '0.011%')
+    """
+    return "100%" if share == 1 else f"{100 * share:.2g}%"

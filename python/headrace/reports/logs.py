@@ -16,7 +16,7 @@ LogRows = tuple[list[str], list[list[str]]]
 # Counted on the logs of `llnl-unitree`, seeds 1 to 40, whose rate is 4.7 MB/s.
 NARROW = (
     "These intervals are far too narrow: even the fastest transfers of a stratum shared the system with others, larger "
-    "ones more so. Of 40 synthetic logs with a known rate, none had it within the interval for puts. The interval of "
+    "ones more so. Of 40 synthetic logs of puts with a known rate, none had it within its interval. The interval of "
     "the line through all transfers that ran alone contained it in 38; that line gives the mean latency, the other "
     "one the lowest. To see the true uncertainty, fit the logs of several weeks one by one."
 )
@@ -124,13 +124,28 @@ def _sessions(found: Json) -> str:
 
 
 def _fits(found: Json) -> str:
-    said = []
-    for op, fit in found["fits"].items():
-        rate = fit["rate_bytes_per_s"]
-        speed = f"{amount(rate['value'])}/s" if rate else "no rate, larger files take no longer"
-        said.append(f"{op}s: latency {fit['latency_s']['value']:.3g} s, {speed}")
-    told = "; ".join(said)
+    told = "; ".join(f"{op}s: {_of_line(found['fits'].get(op))}" for op in ("put", "get") if _has(found, op))
     return f"{told[0].upper()}{told[1:]}." if told else ""
+
+
+def _has(found: Json, op: str) -> bool:
+    return any(one["what"] == op for one in found["durations"])
+
+
+# A line that explains less of the spread than this says nothing of latency and rate.
+LEAST_R2 = 0.5
+
+
+def _of_line(fit: Json | None) -> str:
+    """Return latency and rate, if there is a line that shows them."""
+    if fit is None:
+        return "too few sizes or transfers for a line of latency and rate"
+    rate = fit["rate_bytes_per_s"]
+    if rate is None:
+        return "larger files take no longer, so that there is no rate"
+    if fit["r2"] < LEAST_R2:
+        return f"size explains {fit['r2']:.0%} of how long the fastest took, too little for a latency and a rate"
+    return f"latency {fit['latency_s']['value']:.3g} s, {amount(rate['value'])}/s"
 
 
 def _tape(found: Json) -> str:

@@ -25,6 +25,8 @@ pub struct StepTotals {
     pub firsts: u64,
     /// Time waited in first steps, in ns.
     pub first_stall: u128,
+    /// Time of computing in first steps, in ns.
+    pub first_compute: u128,
     /// Time of computing in other steps, in ns.
     pub compute: u128,
     /// Time waited in other steps, in ns.
@@ -42,6 +44,7 @@ impl StepTotals {
         self.samples += step.samples;
         if step.is_first {
             self.firsts += 1;
+            self.first_compute += u128::from(step.compute.0);
             self.first_stall += u128::from(step.stall.0);
         } else {
             self.compute += u128::from(step.compute.0);
@@ -62,6 +65,7 @@ impl StepTotals {
             samples: self.samples - earlier.samples,
             firsts: self.firsts - earlier.firsts,
             first_stall: self.first_stall - earlier.first_stall,
+            first_compute: self.first_compute - earlier.first_compute,
             compute: self.compute - earlier.compute,
             stall: self.stall - earlier.stall,
             checkpoints: self.checkpoints - earlier.checkpoints,
@@ -77,6 +81,7 @@ impl StepTotals {
             samples: self.samples + other.samples,
             firsts: self.firsts + other.firsts,
             first_stall: self.first_stall + other.first_stall,
+            first_compute: self.first_compute + other.first_compute,
             compute: self.compute + other.compute,
             stall: self.stall + other.stall,
             checkpoints: self.checkpoints + other.checkpoints,

@@ -176,18 +176,34 @@ fn lost(stream: &StreamResults) -> String {
 /// Returns the sentence on how well accelerators are fed.
 fn training(steps: &StepResults) -> String {
     let rate = Significant(steps.samples_per_s);
+    let starts = starts(steps);
     match (steps.au, steps.stall_ms) {
         (Some(au), stall) => format!(
-            "Accelerators: {:.1} % utilised, {rate:.4} samples/s, {}.",
+            "Accelerators: {:.1} % utilised, {rate:.4} samples/s, {}{starts}.",
             au * 100.0,
             match Nanos::from_ms(stall.unwrap_or(0.0)) {
                 Nanos::ZERO => "no stalls".to_owned(),
                 stall => format!("each step stalls for {stall}"),
             }
         ),
-        _ => format!("Accelerators: {rate:.4} samples/s."),
+        _ => format!("Accelerators: {rate:.4} samples/s{starts}."),
     }
 }
+
+/// Returns what steps for which nothing is prefetched add, where that is not little: utilisation and stalls leave them out.
+fn starts(steps: &StepResults) -> String {
+    match steps.start_ms {
+        Some(stall_ms) if steps.start_share >= MUCH => format!(
+            "; besides, the first step of an epoch, or after a checkpoint, stalls for {}: {:.0} % of the time",
+            Nanos::from_ms(stall_ms),
+            steps.start_share * 100.0
+        ),
+        _ => String::new(),
+    }
+}
+
+/// The share of time from which on first steps are not little.
+const MUCH: f64 = 0.1;
 
 /// The share of a mean that it may be off by, where a run was too short for any interval.
 const UNKNOWN: f64 = 0.1;

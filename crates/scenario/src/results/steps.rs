@@ -21,6 +21,9 @@ pub struct StepResults {
     pub stall_ms: Option<f64>,
     /// Mean stall of the steps for which nothing is prefetched.
     pub start_ms: Option<f64>,
+    /// Share of computing and stalls of all steps that are the stalls of these.
+    #[schemars(range(min = 0, max = 1))]
+    pub start_share: f64,
     /// Checkpoints written.
     pub checkpoints: u64,
     /// Mean time of a checkpoint, from the beginning of all writes to the end of the last; null without checkpoints.
@@ -32,12 +35,14 @@ pub(super) fn of<'o>(found: impl Iterator<Item = &'o StreamOutcome>, seconds: f6
     let all = found.map(|stream| stream.steps).fold(StepTotals::default(), StepTotals::and);
     let mean_ms = |sum: u128, many: u64| (many > 0).then(|| sum as f64 * 1e-6 / many as f64);
     let spent = all.compute + all.stall;
+    let starting = all.first_compute + all.first_stall;
     StepResults {
         steps: all.steps,
         au: (spent > 0).then(|| all.compute as f64 / spent as f64),
         samples_per_s: all.samples as f64 / seconds.max(1e-9),
         stall_ms: mean_ms(all.stall, all.steps - all.firsts),
         start_ms: mean_ms(all.first_stall, all.firsts),
+        start_share: all.first_stall as f64 / (spent + starting).max(1) as f64,
         checkpoints: all.checkpoints,
         checkpoint_ms: mean_ms(all.checkpointing, all.checkpoints),
     }

@@ -94,6 +94,17 @@ fn epochs_end_the_run() {
     assert!(steps.start_ms > steps.stall_ms, "an epoch begins with nothing read ahead: {steps:?}");
 }
 
+/// Two steps an epoch, of 1 s each: the first waits 0.4 s for four reads of 0.1 s, the second for nothing.
+#[test]
+fn short_epochs_are_mostly_starts() {
+    let steps = "accelerators: 1, batch: 4, compute: 1 s, samples: 8, epochs: 20, prefetch: 1, fetch: batch";
+    let (results, steps) = training("100 ms", steps);
+    close(steps.start_share, 0.4 / 2.4, 1e-6, "share of first steps");
+    assert_eq!(steps.stall_ms, Some(0.0));
+    let told = "no stalls; besides, the first step of an epoch, or after a checkpoint, stalls for 400 ms: 17 % of the time";
+    assert!(results.answer.contains(told), "{}", results.answer);
+}
+
 /// All write their checkpoints at once, and nobody computes meanwhile.
 #[test]
 fn checkpoints_are_written_by_all_at_once() {

@@ -94,7 +94,7 @@ impl FileLog {
             return Err(ReplayProblem::field("timing", message, help));
         }
         if survey.operations == 0 {
-            return Err(TraceError::Empty { path: path.display().to_string() }.into());
+            return Err(TraceError::Empty { path: path.display().to_string(), left_out: 0 }.into());
         }
         Ok(Self { path: path.to_owned(), spec, file, survey })
     }

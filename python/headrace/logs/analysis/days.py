@@ -32,12 +32,19 @@ def durations(table: pl.LazyFrame) -> list[Json]:
     """Return mean, spread and quantiles of the times that each kind of operation took."""
     kinds = {"put": "put", "get": "get", "migration": "migrate", "session": "session"}
     of: dict[str, pl.Expr] = {name: pl.when(pl.col("op") == op).then("seconds") for name, op in kinds.items()}
-    columns = {"staging": "stage_s", "mount": "mount_s", "position": "position_s", "transfer": "transfer_s"}
-    of |= {name: pl.col(column) for name, column in (columns | {"request to completion": "total_s"}).items()}
+    of |= {"staging": pl.col("stage_s"), "request to completion": pl.col("total_s")}
+    parts = {"mount": "mount_s", "position": "position_s", "transfer": "transfer_s"}
+    of |= {name: _of_sessions(pl.col(column)) for name, column in parts.items()}
     done = table.filter(pl.col("outcome") == "done")
-    order = ("put", "get", "staging", "migration", "session", *list(columns)[1:], "request to completion")
+    order = ("put", "get", "staging", "migration", "session", *parts, "request to completion")
     taken = ((name, done.select(taken=of[name]).drop_nulls().collect()["taken"]) for name in order)
     return [_spread(name, values) for name, values in taken if values.len()]
+
+
+def _of_sessions(taken: pl.Expr) -> pl.Expr:
+    """Return times of sessions alone where these have them: those of their files are part of them."""
+    is_session = pl.col("op") == "session"
+    return pl.when(is_session | ~(is_session & taken.is_not_null()).any()).then(taken)
 
 
 def _spread(name: str, values: pl.Series) -> Json:

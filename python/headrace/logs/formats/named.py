@@ -17,9 +17,9 @@ OURS = {
 TEXTS, NUMBERS = ("user", "host", "job", "file"), ("seconds", "stage_s", "total_s")
 FIELDS = ("time", "op", *TEXTS, "bytes", *NUMBERS, "staged", "outcome")
 OPS = {
-    "get": ("get", "read", "r", "retrieve", "download"),
+    "get": ("get", "read", "r", "download"),
     "put": ("put", "write", "w", "store", "upload"),
-    "stage": ("stage", "recall", "restore"),
+    "stage": ("stage", "recall", "restore", "retrieve"),
     "migrate": ("migrate", "archive"),
     "delete": ("delete", "remove", "rm"),
     "session": ("session", "mount"),
@@ -27,6 +27,11 @@ OPS = {
 _WORDS = {word: op for op, words in OPS.items() for word in words}
 FORMS = ("%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f", "%Y/%m/%d %H:%M:%S%.f", "%Y%m%dT%H%M%S")
 LATEST_S = 253402300800.0  # The end of the year 9999.
+TIMES = (
+    "a time is a number of seconds until the year 9999, or a date such as 2024-03-01 12:00:05; `--columns time=NAME:ms` "
+    "reads numbers of milliseconds"
+)
+SIZES = "a size is a number of bytes without a unit, 0 or more and below 2^63; `--columns bytes=NAME:MB` reads numbers of MB"
 
 
 def named(header: str, given: Mapping[str, str] | None, file: str | Path) -> Format:
@@ -130,12 +135,12 @@ def _time(place: tuple[str, float]) -> pl.Expr:
 
 def _wrong(where: dict[str, tuple[str, float]]) -> dict[str, tuple[pl.Expr, str]]:
     wrong: dict[str, tuple[pl.Expr, str]] = {
-        "no time": (pl.col("time").is_null(), "a time is a number of seconds, or a date such as 2024-03-01 12:00:05"),
+        "no time": (pl.col("time").is_null(), TIMES),
         "unknown operation": (pl.col("op").is_null(), f"operations are {', '.join(sorted(_WORDS))}"),
     }
     if "bytes" in where:
         size = pl.col("bytes")
-        wrong["no size"] = size.is_null() | (size < 0), "a size is a number of bytes, 0 or more and below 2^63"
+        wrong["no size"] = size.is_null() | (size < 0), SIZES
     for field in NUMBERS:
         if field in where:
             filled = _cell(where[field][0]) != ""
