@@ -90,7 +90,7 @@ def test_steps_are_limited_in_each_epoch(tmp_path: Path) -> None:
 
 def test_a_run_of_checkpoints_alone_is_refused_with_its_reason(tmp_path: Path) -> None:
     alone = "workflow: {train: False, checkpoint: True}\ncheckpoint: {num_checkpoints_write: 10}\n"
-    with pytest.raises(ScenarioError, match="`workflow.train` is false: only training"):
+    with pytest.raises(ScenarioError, match=r"`workflow\.train` is false: only training"):
         made(tmp_path, alone)
     with pytest.raises(ScenarioError, match="has no `dataset`, `reader`, `train`, `checkpoint` or `workflow`"):
         made(tmp_path, "system: {}\n")

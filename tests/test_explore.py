@@ -310,6 +310,19 @@ def test_a_slider_moves_and_the_answer_follows(served: str, page: Any) -> None:
     page.locator("svg", has_text="spindle × 8").first.wait_for()
 
 
+def test_a_slider_that_goes_and_comes_back_at_once_leaves_the_design_as_it_was(served: str, page: Any) -> None:
+    page.goto(served)
+    wait(page, "mean")
+    slider(page, DISKS).evaluate("""one => {
+        for (const step of [1, -1]) {
+            one.value = Number(one.value) + step;
+            one.dispatchEvent(new Event("change", {bubbles: true}));
+        }
+    }""")
+    page.locator("button:not([disabled])", has_text="Undo").wait_for()
+    page.locator("pre", has_text="--set system.volume.disks=4").wait_for()
+
+
 def test_each_change_has_a_first_look_of_its_own(served: str, page: Any) -> None:
     """How soon is printed (`pytest -s`): within 300 ms on a quiet machine. No test asserts a time."""
     watch = """place => new Promise(done => {

@@ -101,9 +101,14 @@ def written_job(**options: str) -> Json:
 
 
 def test_addresses_of_another_law_are_left_out_of_a_comparison(headrace: Run, tmp_path: Path) -> None:
-    documents = [written_job(random_distribution="zipf:1.1"), written_job(random_distribution="random", zonemode="none"),
-                 written_job(percentage_random="30"), written_job(zonemode="strided"),
-                 written_job(rw="write", percentage_random="30")]  # fmt: skip
+    options = (
+        {"random_distribution": "zipf:1.1"},
+        {"random_distribution": "random", "zonemode": "none"},
+        {"percentage_random": "30"},
+        {"zonemode": "strided"},
+        {"rw": "write", "percentage_random": "30"},
+    )
+    documents = [written_job(**of) for of in options]
     files = [written(tmp_path, document, f"{at}.json") for at, document in enumerate(documents)]
     found = fio.measurement(files)
     told = ["random_distribution=zipf:1.1", None, "percentage_random=30", "zonemode=strided", None]

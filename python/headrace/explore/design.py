@@ -13,8 +13,8 @@ class History:
     """Scenarios one after another, and which of them is shown.
 
     >>> history = History(Scenario("system: {}", "a.yaml"))
-    >>> history.change("system.a.disks", 8)
-    >>> history.change("system.a.disks", 9)
+    >>> history.change("system.a.disks", 8), history.change("system.a.disks", 9), history.change("system.a.disks", 9)
+    (True, True, False)
     >>> history.present.changes, history.undo().changes
     ({'system.a.disks': 9}, {})
     >>> history.redo().changes
@@ -41,16 +41,20 @@ class History:
         """True if there is a design after this one."""
         return self._at + 1 < len(self._designs)
 
-    def change(self, place: str, value: Value) -> None:
-        """Put a value in a place. While one place is moved, until `settle`, all of it is one step for `undo`."""
+    def change(self, place: str, value: Value) -> bool:
+        """Put a value in a place; return false if it has this value already.
+
+        While one place is moved, until `settle`, all of it is one step for `undo`.
+        """
         if self.present.changes.get(place) == value:
-            return
+            return False
         # A value may be invalid: that is what is shown of it.
         changed = Scenario(self.present.text, self.present.file, self.present.changes | {place: value})
         if self._moving != place:
             self._at += 1
         self._designs[self._at :] = [changed]
         self._moving = place
+        return True
 
     def settle(self) -> None:
         """Make the next change a step of its own."""

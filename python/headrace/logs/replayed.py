@@ -72,7 +72,7 @@ class Operations:
 
     @cached_property
     def _is_told_twice(self) -> pl.Expr:
-        """True of a session whose files the log has too, as it is with CTA: they are replayed, and mount their cartridge."""
+        """True of a session whose files the log has too, as CTA's has: they are replayed, and mount their cartridge."""
         staged = (pl.col("op") == "stage") & (pl.col("outcome") == "done") & pl.col("cartridge").is_not_null()
         jobs = self.rows.scan().filter(staged, IS_SESSION.any()).select(pl.col("job").drop_nulls().unique())
         return IS_SESSION & pl.col("job").is_in(jobs.collect()["job"].implode()).fill_null(False)

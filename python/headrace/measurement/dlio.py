@@ -227,7 +227,7 @@ class _Configuration:
         steps |= {"preprocess": self.time("reader.preprocess_time")}
         limit = int(self.number("train.total_training_steps", default=-1, least=-1))
         if limit > 0:
-            # DLIO counts the steps of each epoch anew.
+            # DLIO begins to count in each epoch.
             samples = min(samples, limit * batch * self.accelerators)
         steps |= {"samples": samples, "epochs": epochs}
         steps |= {"samples_per_file": min(per_file, samples)} if per_file > 1 else {}

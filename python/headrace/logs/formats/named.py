@@ -28,10 +28,13 @@ _WORDS = {word: op for op, words in OPS.items() for word in words}
 FORMS = ("%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f", "%Y/%m/%d %H:%M:%S%.f", "%Y%m%dT%H%M%S")
 LATEST_S = 253402300800.0  # The end of the year 9999.
 TIMES = (
-    "a time is a number of seconds until the year 9999, or a date such as 2024-03-01 12:00:05; `--columns time=NAME:ms` "
-    "reads numbers of milliseconds"
+    "a time is a number of seconds until the year 9999, or a date such as 2024-03-01 12:00:05; "
+    "`--columns time=NAME:ms` reads numbers of milliseconds"
 )
-SIZES = "a size is a number of bytes without a unit, 0 or more and below 2^63; `--columns bytes=NAME:MB` reads numbers of MB"
+SIZES = (
+    "a size is a number of bytes without a unit, 0 or more and below 2^63; "
+    "`--columns bytes=NAME:MB` reads numbers of MB"
+)
 
 
 def named(header: str, given: Mapping[str, str] | None, file: str | Path) -> Format:

@@ -20,8 +20,8 @@ MAJOR = 3
 NS_PER_MS = 1e6
 OPS = ("read", "write", "mixed")
 TOGETHER = (
-    "they ran at the same time, and slowed each other down; each is compared by itself. Measure with `stonewall` in each "
-    "job, one after another"
+    "they ran at the same time, and slowed each other down; each is compared by itself. "
+    "Measure one after another, with `stonewall` in each job"
 )
 PACING = ("rate", "rate_iops", "thinktime")
 # What changes the requests, and what is simulated instead.
@@ -168,8 +168,8 @@ class _Result:
     def _remark_on_groups(self) -> None:
         """Remark on jobs that ran at the same time as others; each load is simulated by itself.
 
-        fio starts a group after the one before it, and all jobs of a group at once, except that one may `wait_for` another. With
-        `new_group`, a group is one of reporting alone.
+        fio starts a group after the one before it, and all jobs of a group at once, except that one may `wait_for`
+        another. With `new_group`, a group is one of reporting alone.
         """
         together, last = [list[str]()], None
         for job in self.jobs:
@@ -355,7 +355,7 @@ def _unlike(options: dict[str, str]) -> str | None:
 
     Of `percentage_random` fio takes note in random jobs alone.
     """
-    usual = {"random_distribution": ("random",), "zonemode": ("none",)}
+    usual: dict[str, tuple[str, ...]] = {"random_distribution": ("random",), "zonemode": ("none",)}
     if _pattern(options) == "random":
         usual["percentage_random"] = ("100", "100,100", "100,100,100")
     given = [f"{name}={options[name]}" for name, values in usual.items() if options.get(name, values[0]) not in values]

@@ -79,7 +79,7 @@ class Controls:
 
     def _choose(self, place: str, at: int) -> None:
         field = self.fields.get(place)
-        if field and at < len(field.stops) and at != field.at:
+        if field and at < len(field.stops):
             self.change(place, field.stops[at], True)
 
     def _swept(self, event: GenericEventArguments) -> None:

@@ -196,9 +196,8 @@ class Tab:
 
     def change(self, place: str, value: Value, moving: bool) -> None:
         """Put a value in a place of the design; `moving` says that its slider is still moving."""
-        if self.history:
+        if self.history and self.history.change(place, value):
             self.say("")
-            self.history.change(place, value)
             self.begin(moving=place if moving else None)
 
     def settle(self) -> None:
