@@ -351,21 +351,35 @@ impl<'c> Cycle<'c> {
             return;
         }
         let factor = self.factor();
+        let mut returned = 0;
         for at in 0..self.failures.len() {
             let left = self.left(&self.failures[at], seconds, factor);
             let one = &mut self.failures[at];
             let snap = |left: f64, whole: f64| if left <= DONE * whole { 0.0 } else { left };
             one.left = snap(left, 1.0);
             one.wait = snap(one.wait - seconds, self.times.wait_s.max(self.process.replace_s));
+            let taken = one.spare > 0.0;
             one.spare = snap(one.spare - seconds, self.process.replace_s);
+            returned += usize::from(taken && one.spare == 0.0);
             if one.left == 0.0 {
                 self.down[one.kind][one.unit] = false;
                 one.drives.drain(..).for_each(|drive| self.lost[drive as usize] = 0);
             }
         }
         self.failures.retain(|one| one.left > 0.0 || one.spare > 0.0);
+        self.hand_on(returned);
         for (at, failure) in (1u32..).zip(&self.failures) {
             failure.drives.iter().for_each(|drive| self.lost[*drive as usize] = at);
+        }
+    }
+
+    /// Gives spares that are there again to rebuilds that wait for a drive, the earliest first: the drive that they waited for replaces the
+    /// spare.
+    fn hand_on(&mut self, spares: usize) {
+        let wait_s = self.times.wait_s;
+        for waiting in self.failures.iter_mut().filter(|one| one.wait > wait_s).take(spares) {
+            waiting.spare = waiting.wait - wait_s;
+            waiting.wait = wait_s;
         }
     }
 

@@ -47,6 +47,8 @@ class Tab:
         """The component whose numbers are shown."""
         self.begun = 0
         """How many designs were begun: what is found of an earlier one is not shown."""
+        self.is_loaded = False
+        """True once the file was read, valid or not."""
         self.text: str | None = None
         """The file as it was read."""
         self.due = False
@@ -78,7 +80,6 @@ class Tab:
         ui.on("undo", lambda _: self.undo())
         ui.on("redo", lambda _: self.redo())
         ui.timer(LOOK_S, self.look)
-        ui.timer(0, self.load, once=True)
 
     def _head(self) -> None:
         self.title = part("h1", html.escape(self.file.stem))
@@ -317,7 +318,14 @@ class Tab:
     # The file.
 
     async def look(self) -> None:
-        """See whether the file has another text than what was read; where nothing was changed here, take it."""
+        """Load the file; from then on see if it has another text, and where nothing was changed here, take it.
+
+        All of this is of one timer, which waits until it is done: a file loaded twice would undo what was done since.
+        """
+        if not self.is_loaded:
+            self.is_loaded = True
+            await self.load()
+            return
         text = await run.io_bound(saving.text_of, self.file)
         if text is None or text == self.text or self.client.is_deleted:
             return
