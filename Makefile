@@ -23,7 +23,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find crates catalog -name '*.rs' -o -name '*.toml' -o -name '*.yaml') Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo check test parts types rust-docs style mypy rust-unit rust-test python-quick python-test studies measure bench history peers fuzz truth \
+.PHONY: demo check test parts types rust-docs style mypy rust-unit rust-test python-quick python-test python-test-with-pages studies measure bench history peers fuzz truth \
   coverage wheel man accuracy oldest newest lock audit docs clean
 
 # Does a step of `check` or `test`, and prints its name and the seconds it took; what it says itself only if it fails.
@@ -66,8 +66,11 @@ EXTENSION := $(if $(wildcard $(VENV)/built),$(VENV)/built,$(VENV)/tested)
 check:
 	@$(MAKE) --no-print-directory -j2 style mypy rust-unit python-quick
 
+# The Python tests begin as soon as their extension and pages are there, beside what is left of the rest.
 test: parts
-	@$(MAKE) --no-print-directory -j2 style mypy rust-test docs
+	@$(MAKE) --no-print-directory -j2 python-test-with-pages rust-test style mypy
+
+python-test-with-pages: docs
 	@HEADRACE_PAGES=$(abspath target/docs) $(MAKE) --no-print-directory python-test
 
 # Real programs that tests start beside headrace. Where Debian's packages can be installed, they are; elsewhere the tests

@@ -323,6 +323,7 @@ class Systems:
             link=lambda: {"type": "link", "preset": "ethernet_25g"},
             placement=lambda: "rendezvous",
             read_from=lambda: "any",
+            scrub=lambda: {"starts": self.time(), "groups_per_drive": self.one(1, 3), "read": "64 KiB"},
         )
         if self.chance(0.3):
             placed |= {"racks": self.one(1, servers), "uplink": {"type": "link", "rate": "1 GB/s"}}

@@ -80,7 +80,7 @@ pub struct ComponentResults {
     /// `access_windows`; of an array with redundancy: `accesses_per_request`, with parity
     /// `full_stripe_writes`, with `hedge` `hedged_reads`, with `evict_slow` `evicted` (members) and `evicted_slowness` (their mean time over the median of their peers'), with a bitmap `bitmap_writes` (of its page), and after a rebuild or a loss
     /// `rebuild_progress` (share of the units to rebuild), `rebuild_s` (duration), `rebuilt_bytes` and `lost_stripes`, with a scrub
-    /// `scrub_progress` (share of the stripes), `scrub_s` (duration) and `scrubbed_bytes` (read from all disks); of a copy: `copy_progress` (share of the chunks), `copy_s` (duration), `copied_bytes` and `copied_on_write_bytes` (of them, those that a write waited for); of an archive: `pool_hit_ratio`, `stages`, `purges`, `purged_files`, `purged_bytes`,
+    /// `scrub_progress` (share of the stripes; of a pool, of its objects), `scrub_s` (duration) and `scrubbed_bytes` (read from all disks); of a copy: `copy_progress` (share of the chunks), `copy_s` (duration), `copied_bytes` and `copied_on_write_bytes` (of them, those that a write waited for); of an archive: `pool_hit_ratio`, `stages`, `purges`, `purged_files`, `purged_bytes`,
     /// `stored_to_tape`, `to_tape_ms` (mean time that a file was in the pool before it was stored), `cancelled` (recalls); of a readout: `triggers`,
     /// `lost_events`, `lost_share`, `blocked_share` of the time, `blocked_triggers` and `buffered_events` on average; of an event
     /// builder: `built_events`, `lost_events`, `held_events`, `waiting_for_a_builder`, `assembling` (share of the time); of a

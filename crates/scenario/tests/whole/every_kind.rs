@@ -48,6 +48,10 @@ const BLOCKS: &[(&str, &str)] = &[
         "'t/free[1]'",
     ),
     (
+        "t: {type: pool, of: free, servers: 4, drives: 3, replicas: 3, groups: 64, size: 900 TB, scrub: {read: 1 TB}}",
+        "'t/free[1]'",
+    ),
+    (
         "d: {type: station, servers: 1, service: 1 ns, capacity: 900 TB}\n  t: {type: file_system, of: d, memory: 1 TB}",
         "d",
     ),

@@ -282,3 +282,76 @@ fn what_cannot_be_placed_is_refused() {
         refused(&pool(6, CODE, MIXED, "").replace("  node:", "  s: {type: shares, depth: 2}\n  node:"));
     assert!(shares.contains("shares are of one component"), "{shares}");
 }
+
+/// A pool of 48 objects in three copies on as many drives, which take 10 ms for anything, as much at a time as comes.
+fn scrubbed(scrub: &str, stream: &str, more: &str) -> Results {
+    run(&format!(
+        "parts: {{drive: {{type: station, servers: 64, service: 10 ms, capacity: 100 MB}}}}
+system:
+  pool:
+    {{type: pool, of: drive, servers: 3, drives: 1, replicas: 3, groups: 4, object: 64 KiB, size: 3 MiB,
+     scrub: {{objects: 4, {scrub}}}}}
+workload: {{users: {{to: pool, size: 4 KiB, {stream}}}}}
+{more}
+"
+    ))
+}
+
+const FEW: &str = "op: read, arrivals: {poisson: 1 /s}";
+
+/// Each piece of 64 KiB is read in four reads of 10 ms, one after another in a group; three drives read the same objects at once.
+#[test]
+fn a_scrub_reads_all_pieces_once() {
+    for (groups, sleep_s) in [(1.0, 0.0), (2.0, 0.0), (4.0, 0.0), (1.0, 0.5)] {
+        let fields = format!("read: 16 KiB, starts: 1 s, groups_per_drive: {groups}, sleep: {sleep_s} s");
+        let found = scrubbed(&fields, FEW, "run: {time: 60 s, warm_up: none}");
+        assert_eq!(meter(&found, "scrubbed_bytes"), 3.0 * 48.0 * 65_536.0);
+        assert_eq!(meter(&found, "scrub_progress"), 1.0);
+        near(meter(&found, "scrub_s"), (48.0 * 4.0 * 0.01 + 12.0 * sleep_s) / groups, 1e-9);
+        let happened: Vec<&String> = found.phases.iter().flat_map(|phase| &phase.after).collect();
+        assert_eq!(happened, ["pool begins to scrub", "pool ends its scrub"], "{fields}");
+    }
+}
+
+/// A write to one of four objects waits until all are compared, which takes 640 ms: with a probability of 4/48, for half of that in the mean.
+/// Some 640 of 7,680 writes wait, so that the mean has a standard deviation of 4.6 %.
+#[test]
+fn writes_wait_for_the_objects_that_are_compared() {
+    let (scrub, run) = ("read: 4 KiB, groups_per_drive: 1", "run: {time: 7.68 s, warm_up: none}");
+    let during = scrubbed(scrub, "op: write, arrivals: {poisson: 1000 /s}, pattern: uniform", run);
+    let expected = 4.0 / 48.0 * 320.0;
+    near(during.streams[0].response.mean_ms - 10.0, expected, 0.14 * expected);
+    let reads = scrubbed(scrub, "op: read, arrivals: {poisson: 10 /s}", run);
+    assert_eq!(reads.streams[0].response.max_ms, 10.0, "reads wait for nothing");
+}
+
+/// A drive that fails is passed over; what it missed recovers first when it returns, and then the scrub goes on.
+#[test]
+fn a_scrub_waits_for_recovery() {
+    let writes = "op: write, arrivals: {poisson: 200 /s}";
+    let faults = "faults: [{component: 'pool/drive[1]', fails: 0.5 s, returns: 1 s}]\nrun: {time: 20 s, warm_up: none}";
+    let found = scrubbed("read: 16 KiB, groups_per_drive: 1", writes, faults);
+    let happened: Vec<&str> =
+        found.phases.iter().flat_map(|phase| &phase.after).map(String::as_str).collect();
+    let at = |what: &str| {
+        happened.iter().position(|event| *event == what).unwrap_or_else(|| panic!("{happened:?}"))
+    };
+    assert!(at("pool begins to scrub") < at("pool begins to rebuild"), "{happened:?}");
+    assert!(at("pool ends its rebuild") < at("pool ends its scrub"), "{happened:?}");
+    assert_eq!(meter(&found, "scrub_progress"), 1.0);
+    let missed = 3.0 * 48.0 * 65_536.0 - meter(&found, "scrubbed_bytes");
+    assert!((1.0..=48.0 * 65_536.0).contains(&missed), "{missed}");
+}
+
+#[test]
+fn a_scrub_of_nothing_is_refused() {
+    for (field, says) in [
+        ("objects: 0", "at least 1"),
+        ("groups_per_drive: 0", "at least 1"),
+        ("read: 0 B", "must be above 0"),
+    ] {
+        let scrub = format!("groups: 16, replicas: 3, scrub: {{{field}}}");
+        let problems = refused(&pool(5, &scrub, MIXED, ""));
+        assert!(problems.contains(says), "{problems}");
+    }
+}

@@ -11,6 +11,7 @@ mod groups;
 mod pieces;
 mod placement;
 mod recovery;
+mod scrub;
 mod spec;
 #[cfg(test)]
 mod tests;
@@ -34,8 +35,10 @@ use crate::core::work::Serve;
 use groups::{Groups, Homes, OfObject, Place};
 use pieces::{End, Piece};
 use recovery::Recovery;
+use scrub::Scrub;
 
 pub use placement::Placement;
+pub use scrub::PoolScrubSpec;
 pub use spec::{Clients, Domain, ErasureSpec, PoolSpec, ReadReplica, RecoverySpec, StripeAccess};
 
 /// Stream of the hash that says where a request comes from.
@@ -54,6 +57,7 @@ pub struct PoolPlan {
     access: StripeAccess,
     read_from: ReadReplica,
     recovery: RecoverySpec,
+    scrub: Option<PoolScrubSpec>,
     /// Drives of a server.
     per_server: u32,
     clients: Clients,
@@ -169,7 +173,7 @@ impl PoolPlan {
 
 impl Theory for PoolPlan {
     fn features(&self) -> Features {
-        Features { spreads: true, fills: Some(0), ..Features::default() }
+        Features { spreads: true, fills: Some(0), changes: self.scrub.is_some(), ..Features::default() }
     }
 
     fn redundancy(&self, _: View) -> Result<Option<Redundancy>, String> {
@@ -213,6 +217,7 @@ pub struct Pool<'m> {
     /// Changes of the health of servers, links and drives.
     changes: Cell<u64>,
     recovery: Recovery<'m>,
+    scrub: Option<Box<Scrub<'m>>>,
     counts: PoolCounts,
     /// Groups on the drive that has most of them while all work, and the mean.
     fullest: (u64, u64),
@@ -262,6 +267,7 @@ impl Plan for PoolPlan {
             undone: RefCell::default(),
             changes: Cell::new(0),
             recovery: Recovery::new(sim, self.recovery, drives.len(), self.homes.groups),
+            scrub: self.scrub.map(|spec| Box::new(Scrub::new(sim, spec, drives.len(), self.homes.groups))),
             counts: PoolCounts::default(),
             fullest: (most * drives.len() as u64, counts.into_iter().map(u64::from).sum()),
         }
@@ -487,6 +493,13 @@ impl<'m> Component<'m> for Pool<'m> {
 
     fn recovered(&'m self) {
         self.start_recovery();
+        self.go_on_scrubbing();
+    }
+
+    fn begin(&'m self) {
+        if let Some(scrub) = &self.scrub {
+            self.sim.spawn(self.begin_scrub(scrub));
+        }
     }
 
     fn state(&self) -> Option<&'static str> {
@@ -506,5 +519,8 @@ impl<'m> Component<'m> for Pool<'m> {
         put("writes_per_request", Meter::Share(counts.writes.get(), counts.requests.get()));
         put("fullest_drive", Meter::Share(self.fullest.0, self.fullest.1));
         self.recovery.meters(now, self.groups.to_recover(), self.plan.piece(), put);
+        if let Some(scrub) = &self.scrub {
+            scrub.meters(now, self.plan.homes.objects * u64::from(self.plan.homes.groups), put);
+        }
     }
 }

@@ -58,7 +58,7 @@ impl<'m> Pool<'m> {
     }
 
     /// Takes an access to its drive, and the answer back; `None` if anything on the way failed.
-    async fn go(&'m self, piece: &Piece<'m>, breakdown: &mut Breakdown) -> Option<()> {
+    pub(super) async fn go(&'m self, piece: &Piece<'m>, breakdown: &mut Breakdown) -> Option<()> {
         let (from, there, request) = (piece.from, self.plan.server_of(piece.drive), &piece.request);
         let (asks, has) = (End::Server(from), End::Server(there));
         self.hop((asks, has), Phase::Request, request, breakdown).await?;

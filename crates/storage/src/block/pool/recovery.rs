@@ -236,6 +236,7 @@ impl<'m> Pool<'m> {
             self.recovery.took.set(self.recovery.took.get() + (self.sim.now() - began));
             self.context.shared.note(self.context.id, Event::Ends("rebuild"));
         }
+        self.go_on_scrubbing();
         if self.groups.waits_to_move.get() {
             self.place_soon();
         }

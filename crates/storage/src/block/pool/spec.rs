@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::PoolPlan;
 use super::groups::Homes;
 use super::placement::{Domains, Placement};
+use super::scrub::PoolScrubSpec;
 use crate::block::array::{Parity, Rotation, SmallWrites, UnitPlacement};
 use crate::core::component::Spec;
 use crate::core::graph::{Copies, Lowering};
@@ -75,6 +76,9 @@ pub struct PoolSpec {
     /// Recovery of lost pieces.
     #[serde(default)]
     pub recovery: RecoverySpec,
+    /// Scrub of all data, once. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scrub: Option<PoolScrubSpec>,
 }
 
 /// An erasure code: each stripe of an object has `data` units, and `parity` units computed from them, any of which may be lost.
@@ -277,6 +281,9 @@ impl PoolSpec {
                 None,
             );
         }
+        if self.scrub.is_some_and(|scrub| scrub.reads_nothing()) {
+            return at.refuse("scrub", "`groups_per_drive`, `objects` and `read` must be above 0", None);
+        }
         if (domains as u64) < width {
             let message = format!("{width} pieces need as many failure domains; there are {domains}");
             let help = "use more servers, a smaller code, or a smaller `domain`";
@@ -346,6 +353,7 @@ impl Spec for PoolSpec {
             access: self.erasure.map_or(StripeAccess::Parts, |erasure| erasure.access),
             read_from: self.read_from,
             recovery: self.recovery,
+            scrub: self.scrub,
             per_server: self.drives,
             clients: self.clients,
             racks: self.racks,
