@@ -409,7 +409,7 @@ class Systems:
         return {"rate": self.rate(1)} | self.maybe(0.5, burst=lambda: self.one(*bursts), peak=lambda: "2 GB/s")
 
     def file_system(self) -> str:
-        plain = {"type": "file_system", "of": self.volume(), "memory": self.one("1 MiB", "64 MiB", "1 GB")}
+        plain = {"type": "file_system", "of": self.volume(), "memory": self.one("8 MiB", "64 MiB", "1 GB")}
         return self.add("f", plain | self.maybe(
             replacement=lambda: self.one("lru", "arc", "2q"),
             call=lambda: self.time(0.001, 0.1),
@@ -652,7 +652,7 @@ class Systems:
         if stream.get("op", "read") != "read":
             stream |= self.maybe(0.2, flush_every=lambda: self.one(1, 7, 1000), durable=lambda: True)
         if self.chance(0.2):
-            return stream | {"file": "4 MiB", "files": self.one(1, 20), "pattern": "sequential"}
+            return stream | {"file": "4 MiB", "files": self.one(1, 4), "pattern": "sequential"}
         stream |= self.maybe(footprint=lambda: self.one("1 MiB", "100 MB"))
         if "footprint" not in stream and self.chance(0.1):
             stream["region"] = {"from": "1 MiB", "size": "50 MB"}
