@@ -660,7 +660,7 @@ class Rebuild(TypedDict):
     simulated_s: float
     """Seconds simulated of each, in the mean."""
     simulated_share: float
-    """Share of the rebuild that was simulated, in the mean; below 1 the rest is extrapolated at the same rate."""
+    """Share of the rebuild that was simulated, in the mean: a stretch of it, or, of a pool, all of it for a sample of the objects; below 1 the rest is extrapolated at the same rate."""
 
 class LossTheory(TypedDict):
     """A formula for the mean time to data loss."""

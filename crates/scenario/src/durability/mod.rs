@@ -111,9 +111,6 @@ pub struct VolumeDurability {
     pub theory: Option<LossTheory>,
     /// Number of cycles of failures and repairs that were simulated.
     pub cycles: u64,
-    /// True if a rebuild is that of one group after another, as in a pool; results do not have it.
-    #[serde(skip)]
-    pub by_group: bool,
 }
 
 /// A cause of data loss.
@@ -140,7 +137,8 @@ pub struct Rebuild {
     pub replications: u32,
     /// Seconds simulated of each, in the mean.
     pub simulated_s: f64,
-    /// Share of the rebuild that was simulated, in the mean; below 1 the rest is extrapolated at the same rate.
+    /// Share of the rebuild that was simulated, in the mean: a stretch of it, or, of a pool, all of it for a sample of the objects; below 1 the rest
+    /// is extrapolated at the same rate.
     pub simulated_share: f64,
 }
 
@@ -261,21 +259,30 @@ fn law(
     let (all, groups) = (u64::from(wanted.replications), &volume.redundancy.groups);
     let safe: Vec<usize> =
         (0..kind.drives.len()).filter(|unit| !kind.loses(*unit, &volume.redundancy)).collect();
-    let job = |number: u64| {
+    let job = |number: u64, every: u64| {
         let evenly = |of: usize| (number * of as u64 / all) as usize;
         let lost = match at_once {
             1 => kind.drives[safe[evenly(safe.len())]].clone(),
             _ => groups[evenly(groups.len())].iter().copied().take(at_once as usize).collect(),
         };
         let from = (number as f64 + 0.5) / all as f64;
-        RebuildJob { plan, volume, lost, from, stretch: wanted.stretch, seed: plan.seed(number) }
+        RebuildJob { plan, volume, lost, from, every, stretch: wanted.stretch, seed: plan.seed(number) }
     };
     // What loses data at once is not rebuilt.
-    let jobs: Vec<RebuildJob> = (0..if safe.is_empty() { 0 } else { all }).map(job).collect();
+    if safe.is_empty() {
+        return Ok(RepairLaw { lost: kind.name, at_once, rebuilds: Vec::new() });
+    }
+    let too_short =
+        |message| Problem::at(Path::of(&["system"]), message).help("simulate longer: `--stretch`");
+    let every = match volume.redundancy.objects {
+        Some(_) => repairs::measure(&job(0, 1), progress)
+            .map_err(too_short)?
+            .objects_to_sample(volume, wanted.stretch),
+        None => 1,
+    };
+    let jobs: Vec<RebuildJob> = (0..all).map(|number| job(number, every)).collect();
     let rebuilds = in_parallel(jobs, wanted.threads, |job| repairs::measure(&job, progress));
-    let rebuilds = rebuilds.into_iter().collect::<Result<_, _>>().map_err(|message: String| {
-        Problem::at(Path::of(&["system"]), message).help("simulate longer: `--stretch`")
-    })?;
+    let rebuilds = rebuilds.into_iter().collect::<Result<_, _>>().map_err(too_short)?;
     Ok(RepairLaw { lost: kind.name, at_once, rebuilds })
 }
 
@@ -334,7 +341,7 @@ fn theory(
     let wait_s = times.wait_s + if of.spares == Some(0) { replace_s } else { 0.0 };
     // A piece of a pool is rebuilt, in the mean, in the middle of the rebuild of its drive; the last of several that lie on the same drives,
     // at its end.
-    let part = if of.in_step || sets < of.groups.len() as f64 { 1.0 } else { 0.5 };
+    let part = if of.objects.is_none() || sets < of.groups.len() as f64 { 1.0 } else { 0.5 };
     let rebuild_s = |lost: usize| one_s * times.factors[lost.min(times.factors.len()) - 1];
     let births = (0..=of.tolerates as usize).map(|lost| (width - lost) as f64 * drives.per_s);
     let deaths = (1..=of.tolerates as usize).map(|lost| lost as f64 / (wait_s + part * rebuild_s(lost)));
@@ -386,7 +393,6 @@ fn drawn_up(
             .collect(),
         theory,
         cycles: rate.cycles,
-        by_group: !of.in_step,
     }
 }
 

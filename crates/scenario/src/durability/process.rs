@@ -417,7 +417,7 @@ impl<'c> Cycle<'c> {
 
     /// Counts the pieces of each group that are not rebuilt in `after` seconds.
     fn count_missing(&mut self, after: f64) {
-        let (factor, in_step) = (self.factor(), self.process.of.in_step);
+        let (factor, in_step) = (self.factor(), self.process.of.objects.is_none());
         for failure in &self.failures {
             let left = self.left(failure, after, factor);
             for group in failure.drives.iter().flat_map(|drive| &self.process.groups_of[*drive as usize]) {
@@ -441,7 +441,7 @@ impl<'c> Cycle<'c> {
         let pieces = &of.groups[group as usize];
         let lost = pieces.iter().filter_map(|drive| self.lost[*drive as usize].checked_sub(1));
         let parts = lost.map(|at| self.left(&self.failures[at as usize], after, factor));
-        let part = if of.in_step { parts.fold(f64::INFINITY, f64::min) } else { 1.0 };
+        let part = if of.objects.is_none() { parts.fold(f64::INFINITY, f64::min) } else { 1.0 };
         self.peril.critical += part;
         for drive in pieces.iter().filter(|drive| self.lost[**drive as usize] == 0) {
             for (kind, units) in self.process.kinds.iter().zip(&mut self.peril.units) {

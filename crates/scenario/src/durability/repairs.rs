@@ -16,6 +16,12 @@ use crate::progress::Progress;
 /// Parts into which a stretch is divided, after each of which it is looked whether the rebuild has ended.
 const LOOKS: u64 = 50;
 
+/// Stretches that a sample of objects may take, since its last groups are recovered more slowly than its first.
+const STRETCHES: u64 = 3;
+
+/// The least number of objects of a group in a sample: a group has several in progress at a time.
+const FEWEST: u64 = 12;
+
 /// The share of a stretch that is simulated before drives are lost.
 const BEFORE: u64 = 10;
 
@@ -27,6 +33,8 @@ pub struct RebuildJob<'p> {
     pub lost: Vec<u32>,
     /// Share of the data at which the rebuild begins.
     pub from: f64,
+    /// Where a rebuild goes by objects, one of this number is lacking.
+    pub every: u64,
     /// Longest time simulated.
     pub stretch: Nanos,
     pub seed: u64,
@@ -72,6 +80,18 @@ impl MeasuredRebuild {
 
     pub fn is_whole(self) -> bool {
         self.done >= 1.0
+    }
+
+    /// Of how many objects one is enough for a recovery that ends within a stretch, by how this one goes on.
+    pub fn objects_to_sample(self, volume: &Volume, stretch: Nanos) -> u64 {
+        let most = (volume.redundancy.objects.unwrap_or(1) / FEWEST).max(1);
+        ((self.whole_s / stretch.secs()).ceil() as u64).clamp(1, most)
+    }
+
+    /// The recovery of all objects, of which one of `every` was lacking.
+    fn of_all(self, objects: u64, every: u64) -> Self {
+        let share = objects.div_ceil(every) as f64 / objects as f64;
+        Self { done: self.done * share, whole_s: self.whole_s / share, ..self }
     }
 }
 
@@ -142,9 +162,9 @@ pub fn measure(job: &RebuildJob, progress: &Progress) -> Result<MeasuredRebuild,
             storage.change(&path, Change::Replaced).map_err(failed)?;
         }
     }
-    storage.rebuild_from(job.volume.node, job.from);
+    storage.rebuild_from(job.volume.node, job.from, job.every);
     let mut seen: Vec<(f64, f64)> = Vec::new();
-    for _ in 0..LOOKS {
+    for _ in 0..if job.every > 1 { STRETCHES * LOOKS } else { LOOKS } {
         storage.advance(storage.now() + Nanos(job.stretch.0 / LOOKS)).map_err(failed)?;
         let Some(now) = read(&storage, job.volume.node) else { continue };
         if seen.last().is_none_or(|last| now.1 > last.1) {
@@ -154,7 +174,9 @@ pub fn measure(job: &RebuildJob, progress: &Progress) -> Result<MeasuredRebuild,
             break;
         }
     }
-    paced(&seen).ok_or_else(|| format!("hardly anything of `{name}` is rebuilt within {}", job.stretch))
+    let found = paced(&seen);
+    let found = found.map(|found| found.of_all(job.volume.redundancy.objects.unwrap_or(1), job.every));
+    found.ok_or_else(|| format!("hardly anything of `{name}` is rebuilt within {}", job.stretch))
 }
 
 /// How far the rebuild of a volume is: seconds since its start, and the share that is done; `None` where it has not begun.

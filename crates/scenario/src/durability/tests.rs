@@ -164,7 +164,12 @@ fn mirrored_pairs_agree_with_the_balance_of_all_states() {
 /// Groups of three on nine drives in three servers.
 fn pool(tolerates: u32) -> Redundancy {
     let group = |n: u32| vec![n % 3, 3 + (n / 3) % 3, 6 + (n + n / 3) % 3];
-    Redundancy { groups: (0..9).map(group).collect(), in_step: false, spares: None, ..array(9, tolerates) }
+    Redundancy {
+        groups: (0..9).map(group).collect(),
+        objects: Some(100),
+        spares: None,
+        ..array(9, tolerates)
+    }
 }
 
 /// One life of a pool, piece by piece: the time of the first loss.
@@ -368,7 +373,7 @@ proptest! {
             chosen.into_iter().collect::<Vec<u32>>()
         };
         let groups: Vec<Vec<u32>> = (0..groups).map(group).collect();
-        let of = Redundancy { groups, in_step: false, spares: Some(spares), wait: Nanos::ZERO, ..array(drives, width as u32 - 1) };
+        let of = Redundancy { groups, objects: Some(100), spares: Some(spares), wait: Nanos::ZERO, ..array(drives, width as u32 - 1) };
         let process = process(&of, rate, latent, 20.0);
         let times = repairs(&[10.0, 15.0]).times_as_measured();
         for biased in [true, false] {

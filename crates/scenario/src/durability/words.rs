@@ -65,14 +65,6 @@ pub fn notes(plan: &Plan, of: &Durability) -> Vec<String> {
                 100.0 * volume.degraded
             ));
         }
-        let cut = volume.rebuilds.iter().find(|rebuild| rebuild.simulated_share < 1.0);
-        if let Some(rebuild) = cut.filter(|_| volume.by_group) {
-            notes.push(format!(
-                "{} % of a rebuild of {name} were simulated, and the rest is extrapolated. A pool recovers group after group, and its last groups \
-                 more slowly, so that a rebuild may take up to twice as long: `--stretch` with a longer time simulates all of it",
-                digits(100.0 * rebuild.simulated_share)
-            ));
-        }
     }
     notes
 }

@@ -522,9 +522,9 @@ impl Storage {
         self.pass(now, false)
     }
 
-    /// Has a component rebuild what it lacks, from this share of its data on.
-    pub(crate) fn rebuild_from(&mut self, component: NodeId, share: f64) {
-        self.machine.with_handle(|handle| handle.arena.component(component).rebuild_from(share));
+    /// Has a component rebuild what it lacks, from this share of its data on, or one object of `every`.
+    pub(crate) fn rebuild_from(&mut self, component: NodeId, from: f64, every: u64) {
+        self.machine.with_handle(|handle| handle.arena.component(component).rebuild_from(from, every));
     }
 
     /// Returns one of the measures of a component; `None` where it has no such measure yet.

@@ -193,10 +193,11 @@ pub trait Component<'m> {
         _ = (edge, change);
     }
 
-    /// Begins to rebuild what it lacks at this share of its data, from 0 to 1, without waiting for drives to come back: a rebuild that is too long
-    /// to simulate is measured in parts.
-    fn rebuild_from(&'m self, share: f64) {
-        _ = share;
+    /// Begins to rebuild what it lacks without waiting for drives to come back: a rebuild that is too long to simulate is measured in parts. Where
+    /// it goes from one end of the drives to the other, it begins at the share `from` of the data; where it goes by objects, only one object of
+    /// `every` is lacking.
+    fn rebuild_from(&'m self, from: f64, every: u64) {
+        _ = (from, every);
     }
 
     /// Returns which bytes of those `written`, whose writes it has answered, would be lost if power failed now: they are in volatile memory

@@ -12,8 +12,9 @@ pub struct Redundancy {
     pub groups: Vec<Vec<u32>>,
     /// Number of pieces of a group that can be lost without loss of data.
     pub tolerates: u32,
-    /// True if all pieces of a drive are rebuilt together, stripe after stripe; else group after group.
-    pub in_step: bool,
+    /// Number of objects of a group, where a rebuild goes by them, group after group; `None` where all pieces of a drive are rebuilt together,
+    /// stripe after stripe.
+    pub objects: Option<u64>,
     /// Bytes of data that a group loses, on average, with one piece more than it tolerates.
     pub lost_bytes: f64,
     /// Bytes that are read of a group to rebuild what it has lost while it tolerates no further loss.
@@ -33,7 +34,7 @@ impl Redundancy {
             groups: vec![(0..drives.len() as u32).collect()],
             drives,
             tolerates: 0,
-            in_step: true,
+            objects: None,
             lost_bytes,
             critical_bytes: 0.0,
             spares: Some(0),

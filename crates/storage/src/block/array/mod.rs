@@ -322,8 +322,8 @@ impl<'m> Component<'m> for Array<'m> {
         }
     }
 
-    fn rebuild_from(&'m self, share: f64) {
-        self.go_on_from(share);
+    fn rebuild_from(&'m self, from: f64, _: u64) {
+        self.go_on_from(from);
     }
 
     fn at_risk(&self, written: &Ranges, ask: &dyn Fn(usize, &Ranges) -> Ranges) -> Option<Ranges> {

@@ -58,6 +58,8 @@ pub(super) struct Groups<'m> {
     free: Vec<(Cell<u32>, RefCell<Vec<u32>>)>,
     /// True if a piece has to wait with its next move until it has come from the last.
     pub waits_to_move: Cell<bool>,
+    /// Of what a drive held that is lost, one object of this number is lacking: 1 but for a sample of a long recovery.
+    pub lacking: Cell<u64>,
 }
 
 impl Homes {
@@ -99,6 +101,7 @@ impl<'m> Groups<'m> {
             down: Cell::new(0),
             free: (0..drives).map(|_| (Cell::new(0), RefCell::default())).collect(),
             waits_to_move: Cell::new(false),
+            lacking: Cell::new(1),
         };
         for group in 0..homes.groups {
             for (position, drive) in groups.pieces(group).iter().zip(homes.of(group, |_| true)) {
@@ -302,8 +305,7 @@ impl Groups<'_> {
             let piece = &self.pieces(group)[at];
             if is_there(piece.holder.get()) {
                 self.change(group, at, |piece| {
-                    let held = self.held(piece);
-                    held.each(|from, to| piece.lost.borrow_mut().insert(from, to));
+                    self.sampled(self.held(piece)).each(|from, to| piece.lost.borrow_mut().insert(from, to));
                 });
             }
             if is_there(piece.source.get()) {
@@ -312,6 +314,19 @@ impl Groups<'_> {
                 });
             }
         }
+    }
+
+    /// The objects of these that are taken to be lacking.
+    fn sampled(&self, held: Ranges) -> Ranges {
+        let every = self.lacking.get();
+        if every <= 1 {
+            return held;
+        }
+        let mut sample = Ranges::default();
+        held.each(|from, to| {
+            (from.div_ceil(every)..to.div_ceil(every)).for_each(|n| sample.insert(n * every, n * every + 1));
+        });
+        sample
     }
 
     /// The objects that are at the holder of a piece.
@@ -360,7 +375,7 @@ impl Groups<'_> {
             held.each(|from, to| piece.lost.borrow_mut().insert(from, to));
             holder.into_iter().for_each(|holder| self.give_back(holder));
         } else {
-            piece.left.replace(held);
+            piece.left.replace(self.sampled(held));
             piece.source.set(holder);
         }
         piece.holder.set(Some(place));

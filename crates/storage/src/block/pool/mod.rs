@@ -183,7 +183,7 @@ impl Theory for PoolPlan {
         Ok(Some(Redundancy {
             groups: (0..self.homes.groups).map(|group| self.homes.all_of(group)).collect(),
             tolerates: self.layout.redundant as u32,
-            in_step: false,
+            objects: Some(self.homes.objects),
             critical_bytes: bytes,
             spares: None,
             wait: self.recovery.out_after,
@@ -487,7 +487,8 @@ impl<'m> Component<'m> for Pool<'m> {
         self.changed(edge, change);
     }
 
-    fn rebuild_from(&'m self, _: f64) {
+    fn rebuild_from(&'m self, _: f64, every: u64) {
+        self.groups.lacking.set(every);
         self.give_up_all();
     }
 
