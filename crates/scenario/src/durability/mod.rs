@@ -129,7 +129,7 @@ pub struct Rebuild {
     pub lost: String,
     /// Number of them lost at once.
     pub at_once: u32,
-    /// Seconds from a failure until the rebuild begins, where a spare is free.
+    /// Seconds from a failure until the rebuild begins, where a spare is free; of an array without spares, until the drive is replaced.
     pub wait_s: f64,
     /// Time of the rebuild in seconds: the mean of the replications.
     pub rebuild: Estimate,
@@ -213,7 +213,7 @@ fn of_volume(
             .help("few drives share data: such losses are too rare to estimate"));
     }
     let theory = theory(volume, &process, &repairs, (latent_per_byte, rates.replace.secs()));
-    Ok(drawn_up(volume, &process, &repairs, (&rate, theory), wanted.years))
+    Ok(drawn_up(volume, &process, &repairs, (&rate, theory), (wanted.years, rates.replace.secs())))
 }
 
 /// What fails of a volume: its drives, and sets of them.
@@ -272,8 +272,7 @@ fn law(
     if safe.is_empty() {
         return Ok(RepairLaw { lost: kind.name, at_once, rebuilds: Vec::new() });
     }
-    let too_short =
-        |message| Problem::at(Path::of(&["system"]), message).help("simulate longer: `--stretch`");
+    let too_short = |(message, help): (String, &str)| Problem::at(Path::of(&["system"]), message).help(help);
     let every = match volume.redundancy.objects {
         Some(_) => repairs::measure(&job(0, 1), progress)
             .map_err(too_short)?
@@ -369,7 +368,7 @@ fn drawn_up(
     process: &FailureProcess,
     repairs: &Repairs,
     (rate, theory): (&LossRate, Option<LossTheory>),
-    years: f64,
+    (years, replace_s): (f64, f64),
 ) -> VolumeDurability {
     let of = &volume.redundancy;
     let per_year = rate.per_s * YEAR_S;
@@ -389,7 +388,7 @@ fn drawn_up(
             .laws
             .iter()
             .filter(|law| !law.rebuilds.is_empty())
-            .map(|law| rebuild(law, repairs.wait_s))
+            .map(|law| rebuild(law, repairs.wait_s + if of.spares == Some(0) { replace_s } else { 0.0 }))
             .collect(),
         theory,
         cycles: rate.cycles,

@@ -78,6 +78,8 @@ pub struct CycleTally {
     pub bytes: f64,
     /// Sum of the lengths of the cycles, in s. Meaningful without bias only.
     pub seconds: f64,
+    /// Sum of the seconds in which drives were lost that were not rebuilt. Meaningful without bias only.
+    pub degraded_s: f64,
 }
 
 impl CycleTally {
@@ -88,6 +90,7 @@ impl CycleTally {
         self.squares += other.squares;
         self.bytes += other.bytes;
         self.seconds += other.seconds;
+        self.degraded_s += other.degraded_s;
     }
 
     /// The probability of loss in a cycle.
@@ -262,16 +265,16 @@ impl<'c> Cycle<'c> {
             let (safe, lost) = self.count_loss(&step, weight, tally);
             match self.goes_on(&step, safe, lost, draws) {
                 None => {
-                    tally.seconds += self.before_failure(&step);
+                    self.count_time(self.before_failure(&step), tally);
                     return;
                 }
                 Some((true, factor)) => {
-                    tally.seconds += self.before_failure(&step);
+                    self.count_time(self.before_failure(&step), tally);
                     self.pass(step.at);
                     weight *= factor * self.fail(draws);
                 }
                 Some((false, factor)) => {
-                    tally.seconds += step.span;
+                    self.count_time(step.span, tally);
                     self.pass(step.span);
                     weight *= factor;
                     if self.failures.is_empty() {
@@ -279,6 +282,14 @@ impl<'c> Cycle<'c> {
                     }
                 }
             }
+        }
+    }
+
+    /// Adds seconds in which nothing changes.
+    fn count_time(&self, seconds: f64, tally: &mut CycleTally) {
+        tally.seconds += seconds;
+        if self.outstanding() > 0 {
+            tally.degraded_s += seconds;
         }
     }
 

@@ -19,6 +19,9 @@ const LOOKS: u64 = 50;
 /// Stretches that a sample of objects may take, since its last groups are recovered more slowly than its first.
 const STRETCHES: u64 = 3;
 
+/// What would do where a rebuild is not seen to go on.
+const LONGER: &str = "simulate longer: `--stretch`";
+
 /// The least number of objects of a group in a sample: a group has several in progress at a time.
 const FEWEST: u64 = 12;
 
@@ -146,10 +149,12 @@ pub fn mean(numbers: &[f64]) -> f64 {
 /// Simulates a rebuild beside the load of the scenario, to its end or for its stretch.
 ///
 /// # Errors
-/// The simulation ends early or is interrupted, or hardly anything is rebuilt.
-pub fn measure(job: &RebuildJob, progress: &Progress) -> Result<MeasuredRebuild, String> {
+/// The simulation ends early or is interrupted, hardly anything is rebuilt, or the rebuild ends before everything is whole. Each with what would
+/// do.
+pub fn measure(job: &RebuildJob, progress: &Progress) -> Result<MeasuredRebuild, (String, &'static str)> {
     let name = &job.volume.name;
-    let failed = |error: crate::embedded::StorageError| format!("while `{name}` is rebuilt: {error}");
+    let failed =
+        |error: crate::embedded::StorageError| (format!("while `{name}` is rebuilt: {error}"), LONGER);
     let mut storage = Storage::of(job.plan.clone(), job.seed);
     let cancelled = Arc::clone(&progress.cancelled);
     storage.interrupted_by(move || !cancelled.load(Ordering::Relaxed));
@@ -167,6 +172,14 @@ pub fn measure(job: &RebuildJob, progress: &Progress) -> Result<MeasuredRebuild,
     for _ in 0..if job.every > 1 { STRETCHES * LOOKS } else { LOOKS } {
         storage.advance(storage.now() + Nanos(job.stretch.0 / LOOKS)).map_err(failed)?;
         let Some(now) = read(&storage, job.volume.node) else { continue };
+        if seen.last().is_some_and(|last| now.0 == last.0 && now.1 < 1.0) {
+            let message = format!(
+                "`{name}` is never whole again after a loss of {}: {:.0} % of what was lost comes back, and the rest has no other place",
+                headrace_units::counted(job.lost.len() as u64, "drive"),
+                100.0 * now.1
+            );
+            return Err((message, "add drives, servers or racks, or use a smaller `domain`"));
+        }
         if seen.last().is_none_or(|last| now.1 > last.1) {
             seen.push(now);
         }
@@ -174,9 +187,14 @@ pub fn measure(job: &RebuildJob, progress: &Progress) -> Result<MeasuredRebuild,
             break;
         }
     }
+    if seen.is_empty() {
+        let help =
+            "simulate longer (`--stretch`), or give what is lost other places: more drives, servers or racks";
+        return Err((format!("nothing of `{name}` is rebuilt within {}", job.stretch), help));
+    }
     let found = paced(&seen);
     let found = found.map(|found| found.of_all(job.volume.redundancy.objects.unwrap_or(1), job.every));
-    found.ok_or_else(|| format!("hardly anything of `{name}` is rebuilt within {}", job.stretch))
+    found.ok_or_else(|| (format!("hardly anything of `{name}` is rebuilt within {}", job.stretch), LONGER))
 }
 
 /// How far the rebuild of a volume is: seconds since its start, and the share that is done; `None` where it has not begun.

@@ -118,6 +118,6 @@ fn drawn_up(
         causes: all.losses.iter().map(|loss| loss / total).collect(),
         bytes_per_s: all.bytes / all.cycles as f64 / cycle_s,
         cycles: all.cycles,
-        degraded: 1.0 - 1.0 / (process.failures_per_s() * cycle_s),
+        degraded: plain.degraded_s / plain.seconds,
     }
 }

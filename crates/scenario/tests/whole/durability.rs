@@ -341,3 +341,35 @@ fn a_sample_of_objects_takes_its_part_of_a_recovery() {
         is_near(sampled.rebuild.value, whole.rebuild.value, 0.1);
     }
 }
+
+/// After the loss of a server, three replicas on three servers have no third place; of four servers, they have one.
+#[test]
+fn what_has_no_other_place_is_not_repaired() {
+    let servers = |servers: u32| {
+        let text = pool("replicas: 3", "server: 1 %/year")
+            .replace("servers: 8, drives: 2", &format!("servers: {servers}, drives: 2"));
+        asked(&text.replace("size: 8 GB", "size: 2 GB"), 60.0)
+    };
+    let told = servers(3).unwrap_err();
+    assert!(told.contains("`p` is never whole again after a loss of 2 drives"), "{told}");
+    assert!(servers(4).is_ok(), "{:?}", servers(4));
+}
+
+/// With as many spares as ever fail, an array lacks a drive while it is rebuilt, not while a spare is replaced.
+#[test]
+fn a_spare_that_is_not_there_is_no_drive_that_lacks() {
+    let raid1 = "level: raid1, disks: 2, spares: 3";
+    let found = found(&array(raid1, "replace: 1 d").replace("2 %/year", "500 %/year"));
+    is_near(found.volumes[0].degraded, 10.0 * REBUILD_S / YEAR_S, 0.1);
+}
+
+/// Each disk of a wider array has units in a part of its stripes; what is left to rebuild is counted in units too.
+#[test]
+fn a_part_of_a_declustered_rebuild_tells_of_the_whole() {
+    let fields = "level: raid5, disks: 12, spares: 1, stripe_unit: 64 KiB, declustered: {width: 4}";
+    let text = array(fields, "").replace("rate: 2 MB/s, chunk: 256 KiB", "rate: 200 kB/s, chunk: 256 KiB");
+    let of = |stretch_s| asked(&text, stretch_s).unwrap().volumes[0].rebuilds[0].clone();
+    let (whole, part) = (of(400.0), of(20.0));
+    assert!(whole.simulated_share == 1.0 && part.simulated_share < 0.3, "{whole:?} {part:?}");
+    is_near(part.rebuild.value, whole.rebuild.value, 0.1);
+}

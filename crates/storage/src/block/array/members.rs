@@ -287,8 +287,8 @@ impl Members<'_> {
         Some(slot.spared.borrow().next_gap(from)).filter(|stripe| *stripe < self.stripes)
     }
 
-    /// Units still to rebuild, those that cannot be rebuilt now included.
-    pub fn to_rebuild(&self) -> u64 {
+    /// Stripes that each disk still lacks, those that cannot be rebuilt now included: if it has a unit there, it is to be rebuilt.
+    pub fn stripes_to_rebuild(&self) -> u64 {
         let of = |disk: usize| match (self.is_up(disk), self.slots[disk].column.get()) {
             (false, Some(_)) => self.stripes - self.slots[disk].spared.borrow().count(),
             _ => self.slots[disk].missing.borrow().count(),

@@ -281,8 +281,10 @@ impl<'m> Component<'m> for Array<'m> {
         if let Some(front) = &self.front {
             front.meters(now, put);
         }
-        let (rebuilt, left, lost) =
-            (self.rebuild.units.get(), self.members.to_rebuild(), self.members.lost());
+        let (rebuilt, lost) = (self.rebuild.units.get(), self.members.lost());
+        // Of stripes that are narrower than the array, a disk has a unit in some.
+        let (width, disks) = (self.plan.layout.width(), self.plan.layout.disks());
+        let left = (self.members.stripes_to_rebuild() * width).div_ceil(disks);
         if rebuilt > 0 || lost > 0 {
             put("rebuild_progress", Meter::Share(rebuilt, rebuilt + left));
             put("rebuilt_bytes", Meter::Count(rebuilt * self.plan.layout.unit()));

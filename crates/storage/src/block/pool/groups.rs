@@ -233,23 +233,22 @@ impl<'m> Groups<'m> {
         self.pieces(group).iter().enumerate().filter_map(gap).collect()
     }
 
-    /// Objects' pieces that are not at their holders.
+    /// Objects' pieces that are not at their holders, or whose holder is out and has no successor.
     pub fn to_recover(&self) -> u64 {
-        let missing = |piece: &Position| piece.lost.borrow().count() + piece.left.borrow().count();
+        let is_out = |place: Place| !self.is_up(place.drive) && self.out[place.drive as usize].get();
+        let missing = |piece: &Position| match piece.holder.get() {
+            Some(holder) if !is_out(holder) => piece.lost.borrow().count() + piece.left.borrow().count(),
+            _ => self.homes.objects,
+        };
         self.positions.iter().map(missing).sum()
     }
 
-    /// Returns true if fewer than `needed` pieces of some group have a place that can be reached.
+    /// Returns true if fewer than `needed` pieces of some object can be used now.
     pub fn has_unavailable(&self, needed: usize) -> bool {
-        let is_short = |group: u32| {
-            let of = self.pieces(group).iter();
-            let down = of.filter(|piece| {
-                piece.holder.get().is_none_or(|holder| !self.is_up(holder.drive))
-                    && piece.source.get().is_none_or(|source| !self.is_up(source.drive))
-            });
-            down.count() > self.homes.width - needed
-        };
-        self.down.get() > 0 && (0..self.homes.groups).any(is_short)
+        let is_short = |group: u32, object: &u64| self.all_usable(group, *object, 0).count() < needed;
+        let has_short =
+            |group| self.borders(group).range(..self.homes.objects).any(|object| is_short(group, object));
+        self.down.get() > 0 && (0..self.homes.groups).any(has_short)
     }
 
     /// Returns true if a drive that holds something is down, or anything is not where it belongs.
@@ -267,12 +266,18 @@ impl<'m> Groups<'m> {
             .sum()
     }
 
-    fn lost_of(&self, group: u32, needed: usize) -> u64 {
-        let pieces = self.pieces(group);
+    /// The first of the objects of a group that are alike in what is missing of them, and the end of the last.
+    fn borders(&self, group: u32) -> BTreeSet<u64> {
         let mut borders = BTreeSet::from([0, self.homes.objects]);
-        for piece in pieces {
+        for piece in self.pieces(group) {
             piece.lost.borrow().each(|from, to| borders.extend([from, to]));
+            piece.left.borrow().each(|from, to| borders.extend([from, to]));
         }
+        borders
+    }
+
+    fn lost_of(&self, group: u32, needed: usize) -> u64 {
+        let (pieces, borders) = (self.pieces(group), self.borders(group));
         let is_lost = |from: &u64| {
             pieces.iter().filter(|piece| piece.lost.borrow().contains(*from)).count()
                 > self.homes.width - needed

@@ -518,7 +518,9 @@ impl<'m> Component<'m> for Pool<'m> {
         let counts = &self.counts;
         put("reads_per_request", Meter::Share(counts.reads.get(), counts.requests.get()));
         put("writes_per_request", Meter::Share(counts.writes.get(), counts.requests.get()));
-        put("fullest_drive", Meter::Share(self.fullest.0, self.fullest.1));
+        // By requests, so that it is the same ratio in each part of a run.
+        let (most, mean) = self.fullest;
+        put("fullest_drive", Meter::Share(most * counts.requests.get(), mean * counts.requests.get()));
         self.recovery.meters(now, self.groups.to_recover(), self.plan.piece(), put);
         if let Some(scrub) = &self.scrub {
             scrub.meters(now, self.plan.homes.objects * u64::from(self.plan.homes.groups), put);
