@@ -83,6 +83,14 @@ def test_each_option_is_honoured_or_named(tmp_path: Path) -> None:
         assert f"{option}` is ignored" not in remarks
 
 
+@pytest.mark.parametrize("size", [65536, 1000000, 1 << 20, 1234567])
+def test_round_sizes_are_read_back(size: int, tmp_path: Path) -> None:
+    text = UNET3D.replace("record_length_bytes: 1466006", f"record_length_bytes: {size}")
+    for checkpoint in ("499153191", str(size)):
+        found = made(tmp_path, text.replace("499153191", checkpoint))
+        assert found.document["system"]["storage"]["type"] == "ssd"
+
+
 def test_steps_are_limited_in_each_epoch(tmp_path: Path) -> None:
     found = steps(made(tmp_path, UNET3D.replace("train: {", "train: {total_training_steps: 10, "), accelerators=2))
     assert (found["samples"], found["epochs"]) == (140, 5)

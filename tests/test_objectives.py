@@ -15,6 +15,7 @@ from headrace.experiment.capacity import capacity
 from headrace.experiment.compare import compare
 from headrace.experiment.design import varied
 from headrace.experiment.objective import measuring, objective
+from headrace.experiment.optimise import optimise
 from headrace.experiment.precision import Precision, run_until_precise
 from headrace.experiment.rounds import run
 from headrace.experiment.sensitivity import sensitivity
@@ -121,3 +122,13 @@ run: {{requests: 2000}}
     for arrivals, code in (("{poisson: 2000 /s}", 5), ("{poisson: 20 /s}", 0), ("{closed: {depth: 4}}", 0)):
         (tmp_path / "s.yaml").write_text(text.format(arrivals))
         assert headrace("run", tmp_path / "s.yaml").returncode == code
+
+
+def test_a_bound_with_an_equals_sign_includes_the_bound() -> None:
+    for text, goal in (("p99(u) > 20 ms", "p99(u) ≤ 20 ms"), ("p99(u) >= 20 ms", "p99(u) < 20 ms")):
+        assert objective(text, bounded=True).goal == goal
+    servers = {"system.clerk.servers": [1, 2, 4]}
+    scenario = headrace.Scenario(BANK.replace("20000", "2000"))
+    for limit, best in (("servers <= 2", 2), ("100 * servers <= 200", 2), ("servers < 2", 1), ("servers >= 4", 4)):
+        found = optimise(scenario, servers, minimise="mean(users)", subject_to=limit, replications=2)
+        assert f"Best is servers = {best}" in found.answer, found.answer

@@ -14,7 +14,7 @@ from headrace.quantities import format_time, interval, percentage
 from headrace.result_types import ObjectiveResults
 from headrace.scenario import Scenario
 
-ASKED = re.compile(r"\s*(?P<what>\w+(\.\d+)?)\s*\(\s*(?P<of>[^()]+?)\s*\)\s*((?P<sign>[<>])=?\s*(?P<bound>.+?))?\s*")
+ASKED = re.compile(r"\s*(?P<what>\w+(\.\d+)?)\s*\(\s*(?P<of>[^()]+?)\s*\)\s*((?P<sign>[<>]=?)\s*(?P<bound>.+?))?\s*")
 TIMES = {
     **{"mean": "mean_ms", "sd": "sd_ms"},
     **{f"p{share}": f"p{share}_ms" for share in ("50", "90", "95", "99", "99.9")},
@@ -32,6 +32,8 @@ WHATS = (*TIMES, WITHIN, *RATES, "au", *LOSSES, "utilisation", "queue", *COSTS)
 # Of these less is better: `<` is the goal, and `>` the limit.
 LESS_IS_BETTER = {*TIMES, *LOSSES, *COSTS, "utilisation", "queue"}
 MORE_IS_BETTER = {*RATES, WITHIN, "au"}
+# What is not beyond a bound: by whether it is passed from below, and lies beyond itself.
+OPPOSITES = {(True, False): "≤", (True, True): "<", (False, False): "≥", (False, True): ">"}
 EXAMPLE = "write it as `p99(reads) > 20 ms` or `mean(users)`"
 GOALS = "write a metric of a run, such as `p99(reads)`, or a formula of fields, such as `300 * disks`"
 # What names a metric, and not of what.
@@ -53,6 +55,8 @@ class Objective:
     """The formula, where it is one of the scenario's fields."""
     time: str | None = None
     """The time of a share of requests that are to be answered within it."""
+    or_equal: bool = False
+    """True of `<=` and `>=`: the bound itself lies beyond."""
 
     def metric(self, metrics: Iterable[str]) -> str:
         """Return the name of the metric; raise `ScenarioError` where no run has it.
@@ -93,7 +97,7 @@ class Objective:
     def passes(self, value: float) -> bool:
         """Return true if a value lies beyond the bound."""
         assert self.bound is not None
-        return value > self.bound if self.above else value < self.bound
+        return (self.or_equal and value == self.bound) or (value > self.bound if self.above else value < self.bound)
 
     def holds(self, middle: float, half: float | None) -> bool | None:
         """Return true if a whole interval lies beyond the bound; none if its ends disagree, or there is no bound."""
@@ -138,9 +142,8 @@ class Objective:
         """What is to hold, in words: of the limit `p99(reads) > 20 ms` that is `p99(reads) ≤ 20 ms`."""
         if not self.is_limit:
             return self.text
-        sign = re.compile("[<>]=?").search(self.text)
-        assert sign
-        return f"{self.text[: sign.start()]}{'≤' if self.above else '≥'}{self.text[sign.end() :]}"
+        before, _, after = _split(self.text)
+        return f"{before}{OPPOSITES[bool(self.above), self.or_equal]}{after}"
 
     def is_met(self, middle: float, half: float) -> bool | None:
         """Return true if a whole interval meets the goal; none if its ends disagree."""
@@ -292,13 +295,15 @@ def objective(text: str, *, bounded: bool, fields: bool = False) -> Objective:
             why = f"`{text}`: `{found['what']}` is not a time, so `{found['bound']}` cannot be its bound"
             raise refusal(text, why, f"times are {', '.join(TIMES)}")
         bound = read.number * 1e3 if found["what"] in TIMES else read.number
-    above = None if bound is None else found["sign"] == ">"
+    sign = found["sign"] or ""
+    above = None if bound is None else sign[0] == ">"
     of, _, time = found["of"].rpartition(",") if found["what"] == WITHIN else (found["of"], "", None)
     if time is not None:
         if not of:
             raise refusal(text, f"`{text}` does not say within which time", f"write `{WITHIN}({found['of']}, 20 ms)`")
         _ms(text, time)
-    return Objective(text, found["what"], of.strip(), above, bound, time=time and time.strip())
+    named = time and time.strip()
+    return Objective(text, found["what"], of.strip(), above, bound, time=named, or_equal=sign.endswith("="))
 
 
 def _ms(text: str, time: str) -> float:
@@ -313,20 +318,22 @@ def _of_fields(text: str, *, bounded: bool) -> Objective:
     left, sign, right = _split(text)
     _check_bounded(text, bounded=bounded, has=bool(sign))
     bound = _bound(text, right).number if sign else None
-    return Objective(text, "", "", sign == ">" if sign else None, bound, left.strip())
+    above = sign[0] == ">" if sign else None
+    return Objective(text, "", "", above, bound, left.strip(), or_equal=sign.endswith("="))
 
 
 def _split(text: str) -> tuple[str, str, str]:
     """Return a formula, the sign of its bound and the bound; comparisons in parentheses belong to the formula.
 
     >>> _split("if(disks > 4, 2, 1) * 10 <= 15"), _split("disks")
-    (('if(disks > 4, 2, 1) * 10 ', '<', ' 15'), ('disks', '', ''))
+    (('if(disks > 4, 2, 1) * 10 ', '<=', ' 15'), ('disks', '', ''))
     """
     depth = 0
     for at, letter in enumerate(text):
         depth += (letter == "(") - (letter == ")")
         if depth == 0 and letter in "<>":
-            return text[:at], letter, text[at + 1 :].removeprefix("=")
+            after = text[at + 1 :].removeprefix("=")
+            return text[:at], text[at : len(text) - len(after)], after
     return text, "", ""
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import Any
 
+from headrace import _core
 from headrace.errors import read_text, refusal
 from headrace.measurement import stand_in
 from headrace.quantities import exact_size
@@ -296,8 +297,8 @@ class _Configuration:
     def _needed(self, stream: Json) -> int:
         size, steps = stream["size"], stream["arrivals"]["steps"]
         sizes = [share["size"] for share in size["mix"]] if isinstance(size, dict) else [size]
-        largest = max(int(text.removesuffix(" B")) for text in sizes)
-        checkpoint = int(steps.get("checkpoint", {}).get("size", "0 B").removesuffix(" B")) * self.accelerators
+        largest = max(_bytes(text) for text in sizes)
+        checkpoint = _bytes(steps.get("checkpoint", {}).get("size", "0 B")) * self.accelerators
         needed: int = steps["samples"] * (-(-largest // 4096) * 4096) + checkpoint
         return needed
 
@@ -325,6 +326,10 @@ def _flat(path: str, node: Json) -> Iterator[tuple[str, Any]]:
 
 def _size(size: float) -> str:
     return exact_size(round(size))
+
+
+def _bytes(text: str) -> int:
+    return round(_core.quantity("size", text))
 
 
 def _time(seconds: float) -> str:
