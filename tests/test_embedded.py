@@ -179,6 +179,21 @@ def test_mistakes_are_errors_and_change_nothing() -> None:
             storage.submit(**asked)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="is in the past"):
         storage.advance(0)
+    for at in (-1, 2**64, 2**64 - 1, 1.5, float("nan")):
+        with pytest.raises(ValueError, match=r"later than requests may come|from 0 to 2⁶⁴"):
+            storage.submit_all("clerk", "read", address=[0, 0], size=1, at_ns=np.array([10_000, at]))
+    lists: tuple[dict[str, list[int]], ...] = (
+        {"at_ns": [10_000, 5]}, {"address": [0, 10**12]}, {"size": [1, 0]}, {"size": [1, -1]},
+    )  # fmt: skip
+    for one in lists:
+        several = {"address": [0], "size": [1], "at_ns": [10_000]} | one
+        with pytest.raises(ValueError, match=r"past|end beyond|one byte|from 0"):
+            storage.submit_all("clerk", "read", **several)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="from 0 to 2⁶⁴"):
+        storage.submit("clerk", "read", address=-1, size=1)
+    with pytest.raises(ValueError, match="times as long as usual"):
+        storage.slow("clerk", float("inf"))
+    assert storage.completions().is_empty(), "of a call that is refused, nothing is submitted"
     with pytest.raises(ValueError, match="there is no component `desk`"):
         storage.fail("desk")
     with pytest.raises(ScenarioError, match="did you mean `station`"):

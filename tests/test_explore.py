@@ -323,6 +323,38 @@ def test_a_slider_that_goes_and_comes_back_at_once_leaves_the_design_as_it_was(s
     page.locator("pre", has_text="--set system.volume.disks=4").wait_for()
 
 
+def test_undo_takes_back_what_was_typed(stripe: Path, page: Any) -> None:
+    with exploring(stripe) as (address, _):
+        page.goto(address)
+        wait(page, "mean")
+        box = page.get_by_label("disks, as text")
+        for typed in ("many", "null"):
+            box.fill(typed)
+            box.press("Enter")
+            wait(page, "cannot be run")
+            page.get_by_role("button", name="Undo").click()
+            wait(page, "mean")
+            page.wait_for_function("id => document.getElementById(id)?.value === '4'", arg=f"text-{DISKS}")
+        page.locator("pre", has_text="disks: 4").wait_for()
+
+
+def test_what_was_edited_on_disk_is_not_overwritten_without_a_word(stripe: Path, page: Any) -> None:
+    with exploring(stripe) as (address, _):
+        page.goto(address)
+        wait(page, "mean")
+        move(page, DISKS, 1)
+        page.locator("pre", has_text="disks: 5").wait_for()
+        stripe.write_text(STRIPE + "# a later thought\n")
+        page.get_by_text("has changed on disk").wait_for()
+        page.get_by_label("Save as").fill("stripe.yaml")
+        page.get_by_role("button", name="Save", exact=True).click()
+        page.get_by_text("those changes would be lost").wait_for()
+        page.get_by_role("button", name="Replace it").click()
+        page.get_by_text("saved to").wait_for()
+        page.get_by_text("has changed on disk").wait_for(state="detached")
+        assert "a later thought" not in stripe.read_text()
+
+
 def test_each_change_has_a_first_look_of_its_own(served: str, page: Any) -> None:
     """How soon is printed (`pytest -s`): within 300 ms on a quiet machine. No test asserts a time."""
     watch = """place => new Promise(done => {

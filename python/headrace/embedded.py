@@ -1,6 +1,8 @@
 """Storage inside other Python programs: submit requests, let virtual time pass, collect completions."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast, get_args
@@ -21,6 +23,7 @@ OPS: dict[str, int] = {"read": 0, "write": 1, "discard": 2, "flush": 3}
 FILE_OPS: tuple[FileOp, ...] = get_args(FileOp)
 # Later than any completion.
 END_NS = (1 << 64) - 1
+MOST_TIMES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -132,7 +135,8 @@ class Storage:
         has no bytes (`size=0`), and completes when all that completed before it is there.
         """
         at = self.now_ns if at_ns is None else at_ns
-        return self._core.submit(at, self._target(target), _code(op), address, size, durable)
+        with _in_range():
+            return self._core.submit(at, self._target(target), _code(op), address, size, durable)
 
     def submit_all(
         self,
@@ -153,7 +157,8 @@ class Storage:
 
         named = np.asarray(ops)
         codes = named if named.dtype.kind in "iu" else np.array([_code(op) for op in np.ravel(named)])
-        columns = np.broadcast_arrays(*(np.ravel(np.asarray(of, dtype="<u8")) for of in (at_ns, codes, address, size)))
+        given = {"at_ns": at_ns, "ops": codes, "address": address, "size": size}
+        columns = np.broadcast_arrays(*(_whole(name, of) for name, of in given.items()))
         at, op, where, many = (np.ascontiguousarray(column).tobytes() for column in columns)
         first = self._core.submit_all(self._target(target), at, op, where, many, durable)
         return np.arange(columns[0].size, dtype=np.int64) + (first or 0)
@@ -181,7 +186,8 @@ class Storage:
         if op == "put" and size is None:
             raise ValueError(f"`put` needs the `size` of `{file}`")
         many = END_NS if size is None else size
-        return self._core.submit_file(at, self._target(archive), op, (str(file), many), (str(user), str(host)))
+        with _in_range():
+            return self._core.submit_file(at, self._target(archive), op, (str(file), many), (str(user), str(host)))
 
     def add_file(
         self,
@@ -209,7 +215,8 @@ class Storage:
 
     def next_completion(self, until_ns: int = END_NS) -> Completion | None:
         """Let time pass to the next completion and return it, or to `until_ns` and return none."""
-        found = self._core.next_completion(until_ns)
+        with _in_range():
+            found = self._core.next_completion(until_ns)
         if found is None:
             return None
         ticket, at, failed, spans = found
@@ -220,13 +227,16 @@ class Storage:
         import numpy as np  # noqa: PLC0415
         import polars  # noqa: PLC0415
 
-        columns = (np.frombuffer(column, dtype="<i8") for column in self._core.completions(until_ns))
+        with _in_range():
+            found = self._core.completions(until_ns)
+        columns = (np.frombuffer(column, dtype="<i8") for column in found)
         ticket, at, failed = columns
         return polars.DataFrame({"ticket": ticket, "at_ns": at, "failed": failed == 1})
 
     def advance(self, to_ns: int) -> None:
         """Let time pass. Completions are kept."""
-        self._core.advance(to_ns)
+        with _in_range():
+            self._core.advance(to_ns)
 
     def fail(self, component: str) -> None:
         """Have a component fail, now: `volume/drive[2]`, or the name of a link."""
@@ -242,7 +252,9 @@ class Storage:
 
     def slow(self, component: str, times: float) -> None:
         """Have a component take this many times as long as usual for what it begins from now on; 1: as usual."""
-        self._core.slow(component, round(100 * max(times, 0)))
+        if not 0 <= times < MOST_TIMES:
+            raise ValueError(f"{times} times as long as usual: give a number from 0 to {MOST_TIMES:,}")
+        self._core.slow(component, round(100 * times))
 
     def lose_power(self) -> PowerLoss:
         """Have power fail everywhere, now, and be back at once; return what is lost.
@@ -283,6 +295,26 @@ class Storage:
             known = ", ".join(self._targets)
             raise ValueError(f"there is no target of requests `{name}`; there are {known}")
         return self._targets[name]
+
+
+@contextmanager
+def _in_range() -> Iterator[None]:
+    """Refuse numbers that are none of 64 bits as other mistakes are refused."""
+    try:
+        yield
+    except OverflowError:
+        raise ValueError("times, addresses and sizes are whole numbers from 0 to 2⁶⁴ - 1") from None
+
+
+def _whole(name: str, of: "ArrayLike") -> "np.ndarray[Any, Any]":
+    """Return whole numbers as they are handed over; those of floating point too, if they are whole."""
+    import numpy as np  # noqa: PLC0415
+
+    numbers = np.ravel(np.asarray(of))
+    are_whole = numbers.dtype.kind in "iu" or (numbers.dtype.kind == "f" and bool(np.all(numbers == np.trunc(numbers))))
+    if numbers.size and not (are_whole and numbers.min() >= 0 and numbers.max() < 2**64):
+        raise ValueError(f"`{name}` has numbers that are not whole, or not from 0 to 2⁶⁴ - 1")
+    return numbers.astype("<u8")
 
 
 def _code(op: str) -> int:

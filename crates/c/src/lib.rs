@@ -154,7 +154,7 @@ pub struct HeadraceLoss {
 
 fn status(error: &StorageError) -> HeadraceStatus {
     match error {
-        StorageError::Past { .. } => HeadraceStatus::Past,
+        StorageError::Past { .. } | StorageError::TooLate(_) => HeadraceStatus::Past,
         StorageError::UnknownTarget { .. }
         | StorageError::CannotChange(_)
         | StorageError::WrongRequest { .. } => HeadraceStatus::Unknown,

@@ -153,7 +153,7 @@ impl StorageHandle {
     }
 
     /// Submits requests, each with a time, an operation, an address and a size; returns the ticket of the first, which the others follow.
-    /// Those before one that is refused are submitted.
+    /// If one is refused, none is submitted.
     fn submit_all(
         &mut self,
         target: usize,
@@ -163,14 +163,12 @@ impl StorageHandle {
         bytes: &[u8],
         durable: bool,
     ) -> PyResult<Option<u64>> {
-        let mut first = None;
-        for (((at, op), address), bytes) in
-            numbers(at).zip(numbers(ops)).zip(numbers(address)).zip(numbers(bytes))
-        {
-            let ticket = self.submit(at, target, op, address, bytes, durable)?;
-            first.get_or_insert(ticket);
-        }
-        Ok(first)
+        let columns = numbers(at).zip(numbers(ops)).zip(numbers(address)).zip(numbers(bytes));
+        let request = |(((at, op), address), bytes)| {
+            self::op(op).map(|op| (Nanos(at), Block { op, address, bytes }))
+        };
+        let requests: Vec<(Nanos, Block)> = columns.map(request).collect::<PyResult<_>>()?;
+        self.storage.submit_all(&requests, target, durable).map_err(wrong)
     }
 
     /// Lets time pass to the next completion or to `until`.

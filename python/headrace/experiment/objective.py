@@ -302,8 +302,8 @@ def objective(text: str, *, bounded: bool, fields: bool = False) -> Objective:
         if not of:
             raise refusal(text, f"`{text}` does not say within which time", f"write `{WITHIN}({found['of']}, 20 ms)`")
         _ms(text, time)
-    named = time and time.strip()
-    return Objective(text, found["what"], of.strip(), above, bound, time=named, or_equal=sign.endswith("="))
+    within_time = time and time.strip()
+    return Objective(text, found["what"], of.strip(), above, bound, time=within_time, or_equal=sign.endswith("="))
 
 
 def _ms(text: str, time: str) -> float:

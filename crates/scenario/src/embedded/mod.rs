@@ -30,6 +30,8 @@ const STRIDE: u64 = 1 << 13;
 
 /// Where the addresses of a component without a capacity end, as those of files and devices do (`off_t`).
 const MOST: u64 = 1 << 63;
+/// The latest time of a request, 146 years from the beginning: its completion, and all that follows, has a time too.
+const LATEST: Nanos = Nanos(1 << 62);
 
 /// A request that was answered.
 #[derive(Clone, Debug)]
@@ -72,6 +74,9 @@ pub enum StorageError {
         /// The present.
         now: Nanos,
     },
+    /// A request is to come later than any may.
+    #[error("{0} is later than requests may come: within 146 years of the beginning")]
+    TooLate(Nanos),
     /// Requests cannot be submitted to this: it does not exist, or serves none.
     #[error("there is no target of requests `{name}`; there are {known}")]
     UnknownTarget {
@@ -265,7 +270,43 @@ impl Storage {
         block: Block,
         durable: bool,
     ) -> Result<u64, StorageError> {
-        self.has_room_at(at)?;
+        self.accepts((at, block), target, 0)?;
+        self.start((at, block), target, durable)
+    }
+
+    /// Submits several requests, each with its time, and returns the number of the first, which the others follow; `None` of none.
+    ///
+    /// # Errors
+    /// As of [`Storage::submit`], of any of them; nothing is submitted then.
+    pub fn submit_all(
+        &mut self,
+        requests: &[(Nanos, Block)],
+        target: usize,
+        durable: bool,
+    ) -> Result<Option<u64>, StorageError> {
+        for (before, request) in (0..).zip(requests) {
+            self.accepts(*request, target, before)?;
+        }
+        let mut first = None;
+        for (at, block) in requests {
+            let ticket = self.start((*at, *block), target, durable)?;
+            first.get_or_insert(ticket);
+        }
+        Ok(first)
+    }
+
+    fn start(&mut self, (at, block): (Nanos, Block), target: usize, durable: bool) -> Result<u64, StorageError> {
+        let target = taker(&mut self.targets, target, false)?;
+        let request = Request { durable, ..Request::new(target.key(), block) };
+        let target = target.id;
+        let ticket = self.next_ticket();
+        self.machine.with_handle(|handle| handle.visits.start(Visit { ticket, at, target, request }));
+        Ok(ticket)
+    }
+
+    /// Returns an error if a request cannot be submitted, `before` of which others are.
+    fn accepts(&mut self, (at, block): (Nanos, Block), target: usize, before: u64) -> Result<(), StorageError> {
+        self.has_room_at(at, before)?;
         let target = taker(&mut self.targets, target, false)?;
         let Block { address, bytes, .. } = block;
         let capacity = if target.capacity > 0 { target.capacity } else { MOST };
@@ -278,11 +319,7 @@ impl Storage {
         if block.op == Op::Write && !self.machine.with_handle(|handle| handle.has_room(target.id)) {
             return Err(StorageError::TooManyUnstable(power::MOST_UNSTABLE, target.name.clone()));
         }
-        let request = Request { durable, ..Request::new(target.key(), block) };
-        let target = target.id;
-        let ticket = self.next_ticket();
-        self.machine.with_handle(|handle| handle.visits.start(Visit { ticket, at, target, request }));
-        Ok(ticket)
+        Ok(())
     }
 
     /// Submits an operation on a file to an archive at the time `at`, now or later, and returns its number. A get sends the first `bytes` of its
@@ -292,7 +329,7 @@ impl Storage {
     /// # Errors
     /// It is in the past, to what is no archive, of no bytes, of more than the disk pool has, a session of a cartridge, or one too many.
     pub fn submit_file(&mut self, at: Nanos, target: usize, op: FileOp) -> Result<u64, StorageError> {
-        self.has_room_at(at)?;
+        self.has_room_at(at, 0)?;
         let target = taker(&mut self.targets, target, true)?;
         match op.act {
             FileAct::Session => {
@@ -347,12 +384,15 @@ impl Storage {
         self.submitted - 1
     }
 
-    /// Returns an error if a request cannot be submitted at `at`, whatever it is.
-    fn has_room_at(&self, at: Nanos) -> Result<(), StorageError> {
+    /// Returns an error if a request cannot be submitted at `at`, whatever it is, `before` of which others are.
+    fn has_room_at(&self, at: Nanos, before: u64) -> Result<(), StorageError> {
         if at < self.now {
             return Err(StorageError::Past { at, now: self.now });
         }
-        if self.in_flight >= self.most {
+        if at > LATEST {
+            return Err(StorageError::TooLate(at));
+        }
+        if self.in_flight + before >= self.most {
             return Err(StorageError::TooMany(self.most));
         }
         Ok(())

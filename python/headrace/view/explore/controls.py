@@ -30,6 +30,10 @@ class Controls:
         self.change, self.settle, self.sweep = change, settle, sweep
         self.fields: dict[str, Field] = {}
         self._groups: dict[str, ui.html] = {}
+        self._drawn: dict[str, list[object]] = {}
+        """Of each group, the fields that it was drawn with."""
+        self._touched: set[str] = set()
+        """Places that a user changed since fields were shown: what was typed there may be no value of a design."""
         self.holder = ui.element("div").classes("controls")
         self.holder.on("input", self._slid, js_handler="(e) => headrace.slid(e, emit)", throttle=OFTEN_S)
         self.holder.on("change", self._changed, js_handler="(e) => headrace.changed(e, emit)")
@@ -37,19 +41,23 @@ class Controls:
 
     def forget(self) -> None:
         """Begin again: other fields, other stops."""
-        self.fields = {}
+        self.fields, self._drawn = {}, {}
 
     def show(self, fields: dict[str, Field], scenario: Scenario, *, moving: str | None) -> None:
         """Show these fields. `moving` is the place of a slider that a user moves, and has moved on."""
         before, self.fields = self.fields, fields
         groups = {name: list(of) for name, of in itertools.groupby(fields.values(), lambda field: field.group)}
         for name, of in groups.items():
-            if name in self._groups and [_shape(before.get(one.place)) for one in of] == [_shape(one) for one in of]:
-                self._move([one for one in of if one.at != before[one.place].at], moving)
+            if self._drawn.get(name) == (shapes := [_shape(one) for one in of]):
+                moved = {one.place for one in of if one.at != before[one.place].at} | self._touched
+                self._move([one for one in of if one.place in moved], moving)
             else:
                 self._put(name, shown.group(name, of, scenario.filled()))
+                self._drawn[name] = shapes
         for name in self._groups.keys() - groups.keys():
             self._groups.pop(name).delete()
+            self._drawn.pop(name, None)
+        self._touched.clear()
 
     def _move(self, fields: list[Field], moving: str | None) -> None:
         """Have the browser show these fields where they are now."""
@@ -71,6 +79,9 @@ class Controls:
 
     def _changed(self, event: GenericEventArguments) -> None:
         place, how, what = event.args
+        if place not in self.fields:  # It was taken away meanwhile.
+            return
+        self._touched.add(place)
         if how == "typed":
             self.change(place, _typed(what, self.fields[place]), False)
         else:
@@ -87,8 +98,8 @@ class Controls:
             self.sweep(field)
 
 
-def _shape(field: Field | None) -> object:
-    return field and (field.place, field.stops)
+def _shape(field: Field) -> object:
+    return field.place, field.stops
 
 
 def _typed(text: str, field: Field) -> Value:

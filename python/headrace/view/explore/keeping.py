@@ -18,9 +18,18 @@ from headrace.view.explore.elements import button, part
 class Keeping:
     """The panel that shows what would be saved, and saves it."""
 
-    def __init__(self, file: Path, allowed: Sequence[Path], present: Callable[[], tuple[Scenario | None, str]]) -> None:
-        """Make the panel; `present` gives the design as it is now, and the text of the file as it was read."""
-        self.allowed, self.present = allowed, present
+    def __init__(
+        self,
+        file: Path,
+        allowed: Sequence[Path],
+        present: Callable[[], tuple[Scenario | None, str]],
+        hear: Callable[[Path, str], object],
+    ) -> None:
+        """Make the panel; `present` gives the design as it is now, and the text of the file as it was read.
+
+        `hear` is told of each file that was written, and its text.
+        """
+        self.allowed, self.present, self.hear = allowed, present, hear
         with ui.element("section").classes("panel wide saving").props('aria-label="Save"'):
             part("h2", "This design<small>the file with its changes</small>")
             self.yaml = part("pre").props('tabindex=0 aria-label="The scenario as YAML"')
@@ -39,7 +48,12 @@ class Keeping:
             self.yaml.set_content(html.escape(edited(design)))
             self.command.set_content(html.escape(command(design, pinned)))
         except ScenarioError:
-            self.yaml.set_content("")
+            self.clear()
+
+    def clear(self) -> None:
+        """Show nothing: the design is not valid."""
+        self.yaml.set_content("")
+        self.command.set_content("")
 
     async def save(self, name: str, *, replaced: bool = False) -> None:
         """Write the design to a file; ask before one is replaced."""
@@ -49,6 +63,9 @@ class Keeping:
             return
         try:
             saved = await run.io_bound(saving.save, design, name, read, allowed=self.allowed, replaced=replaced)
+            if saved is None:  # The server is ending.
+                return
+            self.hear(saved, edited(design))
             self._say(f"saved to {html.escape(str(saved))}")
         except saving.Asked as question:
             self._say(html.escape(str(question)))

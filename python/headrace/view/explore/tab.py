@@ -50,7 +50,11 @@ class Tab:
         self.is_loaded = False
         """True once the file was read, valid or not."""
         self.text: str | None = None
-        """The file as it was read."""
+        """The file as it was read, and is explored."""
+        self.seen: str | None = None
+        """The file as it was last seen on disk, where it is another."""
+        self.is_sweeping = False
+        """True until there is something of a sweep to show."""
         self.due = False
         """True if the runs of the present design are about to begin."""
         self.moving: str | None = None
@@ -107,7 +111,10 @@ class Tab:
         self.sweeping, self.comparison, self.streams, self.headroom = part(), part(), part(), part()
         self.over_time = part()
         self.keeping = Keeping(
-            self.file, self.allowed, lambda: (self.present if self.history else None, self.text or "")
+            self.file,
+            self.allowed,
+            lambda: (self.present if self.history else None, self.text or ""),
+            self.saved,
         )
 
     # What its user does.
@@ -129,6 +136,8 @@ class Tab:
         if loaded is None:  # The server is ending.
             return
         self.history = History(loaded)
+        self.controls.forget()
+        self.say("")
         self.begin()
 
     def _loaded(self) -> scenarios.Scenario:
@@ -163,6 +172,9 @@ class Tab:
             self.comparison.set_content("")
         for earlier in (self.sweeping, self.comparison, self.streams, self.over_time):
             earlier.classes("earlier")
+        if self.is_sweeping:
+            self.is_sweeping = False
+            self.sweeping.set_content("")
         self.drawer.forget()
         self._run(against)
         self._enable()
@@ -230,6 +242,7 @@ class Tab:
         if self.history is None:
             return
         self.sweeping.set_content(f'<p class="dim">sweeping {html.escape(field.place)} …</p>')
+        self.is_sweeping = True
         self.begun += 1
         begun, tell = self.begun, self.loop.call_soon_threadsafe
         self.progressive.sweep(self.present, field, lambda found: tell(self.hear_sweep, begun, field, found))
@@ -297,6 +310,7 @@ class Tab:
         """Show what was found along a field."""
         if begun != self.begun or self.client.is_deleted:
             return
+        self.is_sweeping = False
         with self.client:
             self.doing.set_content(html.escape(found.doing))
             if found.error:
@@ -313,9 +327,16 @@ class Tab:
         self.answer.set_content("This design cannot be run.")
         self.notes.set_content(shown.problems(error))
         self.doing.set_content("")
+        self.keeping.clear()
         self.client.run_javascript("headrace.stale(true)")
 
     # The file.
+
+    def saved(self, file: Path, text: str) -> None:
+        """Hear of a file that was written: if it is the one that is explored, its text is no news."""
+        if file.resolve() == self.file.resolve():
+            self.text, self.seen = text, None
+            self.changed_on_disk.clear()
 
     async def look(self) -> None:
         """Load the file; from then on see if it has another text, and where nothing was changed here, take it.
@@ -327,12 +348,12 @@ class Tab:
             await self.load()
             return
         text = await run.io_bound(saving.text_of, self.file)
-        if text is None or text == self.text or self.client.is_deleted:
+        if text is None or text in (self.text, self.seen) or self.client.is_deleted:
             return
         if self.history is None or not self.history.can_undo:
             await self.load()
             return
-        self.text = text
+        self.seen = text
         self.changed_on_disk.clear()
         with self.changed_on_disk:
             part("span", f"{html.escape(self.file.name)} has changed on disk.")
@@ -341,7 +362,8 @@ class Tab:
     def reload(self) -> None:
         """Take the file's new text for all designs."""
         self.changed_on_disk.clear()
-        if self.history and self.text is not None:
+        if self.history and self.seen is not None:
+            self.text, self.seen = self.seen, None
             self.history.reload(self.text)
             self.controls.forget()
             self.begin()
