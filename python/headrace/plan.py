@@ -117,6 +117,9 @@ class Plan:
         **how: Unpack[RunOptions],
     ) -> Results:
         """Simulate it: see `Scenario.run`. What was run before is forgotten."""
+        if isinstance(requests, int):
+            told = "`requests` names a folder for each request; their number is a field"
+            raise TypeError(f'{told}: with_({{"run.requests": {requests}}})')
         keep_apart({"requests": requests, "timeline": timeline}, self.inputs)
         self._log = self._request_log(requests, how.get("watch")) if requests else None
         results, journeys = self._core.run(replications, self._wanted(first if timeline else 0, how))

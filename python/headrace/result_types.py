@@ -367,13 +367,15 @@ class Bottleneck(TypedDict):
     saturates_at: float | None
     """Headroom: the multiple of this load at which it saturates. If it was never idle, the share of the load that was completed. Null if a closed stream reaches it, because its load depends on response times, if requests arrive faster than they complete although no component is always busy, if a longer run would find it busier (`unsettled`, or a cache fills), if requests waited for space, if a replay ended well before other streams, or if the run ended with requests that wait forever."""
     at_least: bool
-    """True if headroom is at least `saturates_at`, and not known better: for a component whose utilisation is below a tenth and not proportional to the load, and for a disk that mostly writes back, which needs less work per write under more load."""
+    """True if headroom is at least `saturates_at`, and not known better: for a component whose utilisation is below a tenth and not proportional to the load, for a disk that mostly writes back, which needs less work per write under more load, and for one that mostly rebuilds, scrubs or copies."""
     closed: ClosedLoad | None
     """Gain from more requests in flight, if all streams that reach it wait for responses (`closed`, or a trace replayed by think time); otherwise null."""
     streams: list[str]
     """Streams that reach it; `saturates_at` assumes that all of them grow in proportion."""
     estimate: bool
     """True if `saturates_at` is an estimate: the utilisation of caches and of drives that reorder is not proportional to the load. `headrace capacity` finds the load by simulation."""
+    background: float
+    """Share of the work of the component that rebuilds, scrubs or copies beside requests, and does not grow with their load."""
     uneven: str | None
     """The stream whose load varies with time (bursts, traces, logs): headroom is that of the mean load."""
     not_proportional: str | None
@@ -652,7 +654,7 @@ class Rebuild(TypedDict):
     at_once: int
     """Number of them lost at once."""
     wait_s: float
-    """Seconds from a failure until the rebuild begins, where a spare is free."""
+    """Seconds from a failure until the rebuild begins, where a spare is free; of an array without spares, until the drive is replaced."""
     rebuild: Estimate
     """Time of the rebuild in seconds: the mean of the replications."""
     replications: int

@@ -164,9 +164,8 @@ impl StorageHandle {
         durable: bool,
     ) -> PyResult<Option<u64>> {
         let columns = numbers(at).zip(numbers(ops)).zip(numbers(address)).zip(numbers(bytes));
-        let request = |(((at, op), address), bytes)| {
-            self::op(op).map(|op| (Nanos(at), Block { op, address, bytes }))
-        };
+        let request =
+            |(((at, op), address), bytes)| self::op(op).map(|op| (Nanos(at), Block { op, address, bytes }));
         let requests: Vec<(Nanos, Block)> = columns.map(request).collect::<PyResult<_>>()?;
         self.storage.submit_all(&requests, target, durable).map_err(wrong)
     }

@@ -21,6 +21,8 @@ FURTHER = ("file_bytes", "cartridge", "position_bytes")
 REPLAYED = ("get", "put", "stage", "delete", "session")
 
 
+# Of a log such as CTA's, whose drives tell what they did.
+UNASKED = "stages whose request is not in the log: asked for when they were read, so that waiting is missing"
 IS_SESSION, IS_GET = pl.col("op") == "session", pl.col("op") == "get"
 IS_PURGE = pl.col("op").eq("purge") & pl.col("outcome").eq("done")
 KEPT = pl.col("op").is_in(REPLAYED) & (pl.col("outcome") == "done")
@@ -55,7 +57,7 @@ class Operations:
         kept = (batch.filter(self.kept) for batch in self.rows.in_order("asked"))
         if not self._kept(pl.col("file").is_null().any()):
             return kept
-        narrow = ["time", "requested", "op", "job", "bytes", "outcome"]
+        narrow = ["time", "requested", "op", "bytes", "outcome"]
         puts = naming.latest_puts(batch.filter(self.kept) for batch in self.rows.in_order("asked", narrow))
         return naming.names(kept, puts)
 
@@ -71,16 +73,14 @@ class Operations:
         return row if len(what) > 1 else row[0]
 
     @cached_property
-    def _is_told_twice(self) -> pl.Expr:
-        """True of a session whose files the log has too, as CTA's has: they are replayed, and mount their cartridge."""
-        staged = (pl.col("op") == "stage") & (pl.col("outcome") == "done") & pl.col("cartridge").is_not_null()
-        jobs = self.rows.scan().filter(staged, IS_SESSION.any()).select(pl.col("job").drop_nulls().unique())
-        return IS_SESSION & pl.col("job").is_in(jobs.collect()["job"].implode()).fill_null(False)
+    def has_files(self) -> bool:
+        """True if there are operations on files: sessions of cartridges are then what mounts them, and not replayed."""
+        return bool(self.rows.scan().select((KEPT & ~IS_SESSION).any()).collect().item())
 
     @cached_property
     def kept(self) -> pl.Expr:
         """True of the rows that are replayed."""
-        return KEPT & ~self._is_told_twice
+        return KEPT & ~IS_SESSION if self.has_files else KEPT
 
     @cached_property
     def first(self) -> Any:
@@ -140,7 +140,7 @@ class Operations:
             "purge of a copy: the archive purges by itself": IS_PURGE,
             "no operation on a file": (pl.col("outcome") == "other")
             | (pl.col("outcome").eq("done") & ~known & ~IS_PURGE),
-            "session whose files the log has too": KEPT & self._is_told_twice,
+            "session of a cartridge: files are replayed": KEPT & IS_SESSION & self.has_files,
             "size 0 or unknown: written as 1 byte": KEPT & (pl.col("bytes").fill_null(0) < 1) & ~IS_SESSION,
         }
         counts = self.rows.scan().select(rule.fill_null(False).sum().alias(name) for name, rule in rules.items())
@@ -150,10 +150,14 @@ class Operations:
     def locations(self) -> dict[str, int]:
         """The number of reads whose file was on tape, and of those for which the log does not say."""
         reads = pl.col("op").is_in(["get", "stage"])
-        on_tape, unknown = self._kept((reads & from_tape()).sum(), (reads & from_tape().is_null()).sum())
+        waits = (pl.col("op") == "stage") & pl.col("requested").is_null() & pl.col("seconds").is_null()
+        on_tape, unknown, unasked = self._kept(
+            (reads & from_tape()).sum(), (reads & from_tape().is_null()).sum(), waits.sum()
+        )
         return {
             "gets and stages of files on tape": on_tape,
             "gets of files whose location the log does not give: `unseen` of the scenario decides": unknown,
+            UNASKED: unasked,
         }
 
 

@@ -22,6 +22,12 @@ NARROW = (
 )
 
 
+OF_DRIVES = (
+    "CTA's tape servers log when a file was read, not when it was asked for: stagings are times of drives, without the "
+    "wait for one. A replay asks for each file when it was read, so its recalls are faster than those of users."
+)
+
+
 def report(found: Json, title: str = "log") -> Report:
     """Return the report of what `logs.analyse` found."""
     verdict = [found["staging"]["verdict"]] if found["staging"] else []
@@ -165,6 +171,8 @@ def notes(found: Json) -> list[str]:
     ]
     if any("synthetic" in file["name"].rpartition("/")[2] for file in found["files"]):
         told.append("This log is synthetic: it was made from a description, and says nothing of a real system.")
+    if any(file["format"] == "cta" for file in found["files"]) and found["staging"]:
+        told.append(OF_DRIVES)
     if found["fits"] and found["transfers"]["most"] > 1:
         told.append(NARROW)
     return told

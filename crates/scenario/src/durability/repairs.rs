@@ -19,7 +19,7 @@ const LOOKS: u64 = 50;
 /// Stretches that a sample of objects may take, since its last groups are recovered more slowly than its first.
 const STRETCHES: u64 = 3;
 
-/// What would do where a rebuild is not seen to go on.
+/// The help where a rebuild is not seen to go on.
 const LONGER: &str = "simulate longer: `--stretch`";
 
 /// The least number of objects of a group in a sample: a group has several in progress at a time.
@@ -149,8 +149,7 @@ pub fn mean(numbers: &[f64]) -> f64 {
 /// Simulates a rebuild beside the load of the scenario, to its end or for its stretch.
 ///
 /// # Errors
-/// The simulation ends early or is interrupted, hardly anything is rebuilt, or the rebuild ends before everything is whole. Each with what would
-/// do.
+/// The simulation ends early or is interrupted, hardly anything is rebuilt, or the rebuild ends before everything is whole; each with its help.
 pub fn measure(job: &RebuildJob, progress: &Progress) -> Result<MeasuredRebuild, (String, &'static str)> {
     let name = &job.volume.name;
     let failed =

@@ -295,7 +295,12 @@ impl Storage {
         Ok(first)
     }
 
-    fn start(&mut self, (at, block): (Nanos, Block), target: usize, durable: bool) -> Result<u64, StorageError> {
+    fn start(
+        &mut self,
+        (at, block): (Nanos, Block),
+        target: usize,
+        durable: bool,
+    ) -> Result<u64, StorageError> {
         let target = taker(&mut self.targets, target, false)?;
         let request = Request { durable, ..Request::new(target.key(), block) };
         let target = target.id;
@@ -305,7 +310,12 @@ impl Storage {
     }
 
     /// Returns an error if a request cannot be submitted, `before` of which others are.
-    fn accepts(&mut self, (at, block): (Nanos, Block), target: usize, before: u64) -> Result<(), StorageError> {
+    fn accepts(
+        &mut self,
+        (at, block): (Nanos, Block),
+        target: usize,
+        before: u64,
+    ) -> Result<(), StorageError> {
         self.has_room_at(at, before)?;
         let target = taker(&mut self.targets, target, false)?;
         let Block { address, bytes, .. } = block;

@@ -150,7 +150,8 @@ pub struct Bottleneck {
     #[schemars(extend("x-unit" = "ratio"))]
     pub saturates_at: Option<f64>,
     /// True if headroom is at least `saturates_at`, and not known better: for a component whose utilisation is below a tenth and not
-    /// proportional to the load, and for a disk that mostly writes back, which needs less work per write under more load.
+    /// proportional to the load, for a disk that mostly writes back, which needs less work per write under more load, and for one that mostly
+    /// rebuilds, scrubs or copies.
     pub at_least: bool,
     /// Gain from more requests in flight, if all streams that reach it wait for responses (`closed`, or a trace replayed by think
     /// time); otherwise null.
@@ -160,6 +161,9 @@ pub struct Bottleneck {
     /// True if `saturates_at` is an estimate: the utilisation of caches and of drives that reorder is not proportional to the
     /// load. `headrace capacity` finds the load by simulation.
     pub estimate: bool,
+    /// Share of the work of the component that rebuilds, scrubs or copies beside requests, and does not grow with their load.
+    #[schemars(range(min = 0, max = 1))]
+    pub background: f64,
     /// The stream whose load varies with time (bursts, traces, logs): headroom is that of the mean load.
     pub uneven: Option<String>,
     /// The component whose utilisation is not proportional to the load: the bottleneck, or another on the way, which may saturate
@@ -315,11 +319,13 @@ pub(super) fn bottleneck(
     let not_proportional = not_proportional(plan, id);
     let uneven =
         reaching(plan, id).find(|(_, stream)| stream.varies()).map(|(_, stream)| stream.name.clone());
-    let estimate = is_limit(plan, id) || not_proportional.is_some() || uneven.is_some();
+    let background = in_background(plan, busiest);
+    let estimate =
+        is_limit(plan, id) || not_proportional.is_some() || uneven.is_some() || background > LITTLE;
     let is_far = headroom.is_some_and(|times| times > FARTHEST_ESTIMATE);
     // What is sent in turn waits for writes that take longer under more load, however early a disk writes.
     let gathers = by_formula.is_none() && !in_turn && mostly_gathers(plan, id, busiest);
-    let at_least = estimate && !never_idle && (is_far || gathers);
+    let at_least = estimate && !never_idle && (is_far || gathers || background > 0.5);
     let is_stuck = outcomes.iter().any(|outcome| outcome.end == End::Idle);
     Some(Bottleneck {
         component: busiest.path.clone(),
@@ -338,6 +344,7 @@ pub(super) fn bottleneck(
         streams: reaching(plan, id).map(|(_, stream)| stream.name.clone()).collect(),
         estimate,
         uneven,
+        background,
         not_proportional: not_proportional.map(|id| plan.graph.nodes[id.index()].path.clone()),
         unsettled,
         trials: None,
@@ -376,6 +383,20 @@ fn mostly_gathers(plan: &Plan, id: NodeId, busiest: &ComponentResults) -> bool {
     let busy = |cause: Cause| busiest.utilisation_by_cause.get(cause.name()).copied().unwrap_or(0.0);
     let all: f64 = busiest.utilisation_by_cause.values().sum();
     plan.graph.view(id).features().gathers && 2.0 * busy(Cause::Destage) > all
+}
+
+/// Above this share of the work of a component, what hosts do not ask for counts.
+pub(super) const LITTLE: f64 = 0.05;
+
+/// The share of the work of a component that is rebuilding, scrubbing or copying, as fast as hosts let it: it does not grow with their load, so that
+/// they have more room than utilisation tells.
+fn in_background(plan: &Plan, busiest: &ComponentResults) -> f64 {
+    let is_asked_for = |cause: Cause| plan.streams.iter().any(|stream| stream.spec.cause == cause);
+    let own =
+        [Cause::Rebuild, Cause::Scrub, Cause::Migration].into_iter().filter(|cause| !is_asked_for(*cause));
+    let busy = |cause: Cause| busiest.utilisation_by_cause.get(cause.name()).copied().unwrap_or(0.0);
+    let all: f64 = busiest.utilisation_by_cause.values().sum();
+    if all > 0.0 { own.map(busy).sum::<f64>() / all } else { 0.0 }
 }
 
 /// Returns true if something behind a component sends in turn: events wait for their turn where no port is busy.

@@ -8,7 +8,7 @@ use headrace_units::{Nanos, PerSecond};
 use headrace_work::NodeId;
 use headrace_workload::PatternSpec;
 
-use super::components::{FARTHEST_ESTIMATE, ends_early, falls_behind, lacks};
+use super::components::{FARTHEST_ESTIMATE, LITTLE, ends_early, falls_behind, lacks};
 use super::{Bottleneck, MOST_STREAMS, StreamResults, alike, filling, trials};
 use crate::faults::Moment;
 use crate::plan::{Plan, StreamPlan};
@@ -260,7 +260,10 @@ fn why_estimated(of: &Bottleneck) -> String {
     let other = of.not_proportional.as_ref().filter(|varies| **varies != of.component);
     let (own, other) = (alike::limit(&of.component, None), other.map(|path| alike::limit(path, None)));
     match (other, &of.uneven) {
-        _ if of.at_least && of.saturates_at < Some(FARTHEST_ESTIMATE) => {
+        _ if of.background > LITTLE && of.trials.is_none() => {
+            format!("{own} rebuilds, scrubs or copies beside requests, more slowly the more of them come")
+        }
+        _ if of.at_least && of.trials.is_none() && of.saturates_at < Some(FARTHEST_ESTIMATE) => {
             format!("{own} mostly writes back, and needs less work per write under more load")
         }
         (Some(varies), _) => format!("{varies} may saturate before {own}"),
@@ -301,10 +304,11 @@ fn bursts(plan: &Plan, streams: &[StreamResults], bottleneck: Option<&Bottleneck
     let sustained = mean * times;
     if is_curve && most <= sustained && of.streams.len() == 1 {
         let (most, left) = (PerSecond(most), sustained / most);
-        return Some(format!("at the highest rate of {name}, {most}, headroom is {left:.2}×"));
+        let bound = if of.at_least { "above " } else { "" };
+        return Some(format!("at the highest rate of {name}, {most}, headroom is {bound}{left:.2}×"));
     }
     let at = if is_curve { "at up to" } else { "at" };
-    (most > sustained).then(|| {
+    (most > sustained && !of.at_least).then(|| {
         format!(
             "{what} of {name} come {at} {}, more than the {} that {} sustains: queues grow while they last",
             PerSecond(most),

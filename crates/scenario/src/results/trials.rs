@@ -105,6 +105,12 @@ fn is_refined(plan: &Plan, bottleneck: &Bottleneck) -> bool {
         && !bottleneck.saturated
         && plan.faults.is_empty()
         && plan.requests() >= LEAST_REQUESTS
+        && !ends_by_itself(plan)
+}
+
+/// Returns true if the rate of a stream falls to none for good: a faster one never has the requests of a longer simulation.
+fn ends_by_itself(plan: &Plan) -> bool {
+    plan.streams.iter().filter_map(StreamPlan::curve).any(|curve| curve.ends().is_some())
 }
 
 /// A plan whose streams are sent faster.

@@ -357,3 +357,38 @@ fn sequential_streams_that_begin_together_are_named() {
     assert!(named(["", ""]));
     assert!(!named(["", ", region: {from: 8 TB, size: 1 TB}"]));
 }
+
+/// A scrub of a mirror that keeps its disks mostly busy with itself says little of the load of its users, which grows at least as much as the
+/// disks have time left; a load that ends, and one whose peak is far below what a disk can do, have room for ten times as much.
+#[test]
+fn work_beside_requests_and_the_end_of_a_load_are_no_load() {
+    let of = |text: &str| {
+        let options = Options { headroom: true, ..Options::default() };
+        let found = simulate(text, "test.yaml", &[], &options, &Progress::default());
+        found.unwrap_or_else(|problems| panic!("{}", problems.rendered())).results
+    };
+    let mirror = "parts: {d: {type: disk, device: seagate-st3500630ns}}
+system: {a: {type: array, level: raid1, of: d, disks: 2, scrub: {rate: 40 MB/s}}}
+workload: {u: {to: a, arrivals: {poisson: 1 /s}, size: 4 KiB, align: 4 KiB, op: read}}
+run: {seed: 1, time: 1 min}
+";
+    let scrubbed = of(mirror);
+    assert!(scrubbed.answer.contains("headroom >"), "{}", scrubbed.answer);
+    assert!(scrubbed.bottleneck.unwrap().background > 0.9);
+    let curve = |rates: &str| {
+        of(&format!(
+            "system: {{d: {{type: station, service: 100 us}}}}
+workload: {{u: {{to: d, arrivals: {{varying: {{{rates}, between: steps}}}}}}}}
+run: {{seed: 1, time: 1000 s}}
+"
+        ))
+    };
+    for rates in [
+        "rates: [{at: 0 s, rate: 100 /s}, {at: 60 s, rate: 0 /s}]",
+        "period: 100 s, rates: [{at: 0 s, rate: 10 /s}, {at: 95 s, rate: 500 /s}]",
+    ] {
+        let found = curve(rates);
+        assert!(found.answer.contains("headroom >10×"), "{}", found.answer);
+        assert!(!found.notes.join(" ").contains("queues grow"), "{:?}", found.notes);
+    }
+}

@@ -94,8 +94,9 @@ TRANSFERS = pl.Schema({"bytes": pl.Int64, "seconds": pl.Float64, "alone": pl.Boo
 
 def _stagings(log: Log) -> NDArray[np.float64]:
     """Return how long the tape took for each file that was staged, in the order of time."""
-    batches = log.rows.in_order("time", ["time", "stage_s", "seconds", "outcome"])
-    chosen = (pl.col("outcome") == "done") & pl.col("seconds").is_not_null() & pl.col("stage_s").is_not_null()
+    batches = log.rows.in_order("time", ["time", "op", "stage_s", "seconds", "outcome"])
+    timed = pl.col("stage_s").is_not_null() & (pl.col("seconds").is_not_null() | (pl.col("op") == "stage"))
+    chosen = (pl.col("outcome") == "done") & timed
     return np.concatenate([np.zeros(0), *(batch.filter(chosen)["stage_s"].to_numpy() for batch in batches)])
 
 

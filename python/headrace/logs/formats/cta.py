@@ -45,6 +45,9 @@ _END = (
     (pl.col("epoch").cast(pl.Float64, strict=False) * 1e6).round().cast(pl.Int64, strict=False).cast(pl.Datetime("us"))
 )
 
+# True of a line without a time, or with none that something can take.
+_HAS_NO_TIME = pl.when(pl.col("message") == READ).then(is_duration("stage_s")[0]).otherwise(is_duration()[0])
+
 PATTERN = r'^\s*\{.*"epoch_time"\s*:\s*"?\d.*"message"\s*:\s*".*\}$'
 
 
@@ -91,7 +94,8 @@ CTA = Format(
         "cartridge": _field("tapeVid"),
         "position": pl.when(~_IS_SESSION).then(_whole("fSeq")),
         "bytes": pl.when(_IS_SESSION).then(_whole("dataVolume")).otherwise(_whole("dataVolume", "fileSize")),
-        "seconds": _TAKEN,
+        # Of a file that was read, the time is that of the drive: when it was asked for is not in this log.
+        "seconds": pl.when(pl.col("message") != READ).then(_TAKEN),
         "staged": pl.when(pl.col("message") == READ).then(True),
         "stage_s": pl.when(pl.col("message") == READ).then(_TAKEN),
         "mount_s": _number("mountTime"),
@@ -106,7 +110,7 @@ CTA = Format(
     wrong={
         # A session without a cartridge has no times: it failed before it began.
         "no time taken": (
-            is_duration()[0] & _READ_HERE & ~(pl.col("seconds").is_null() & (pl.col("outcome") == "failed")),
+            _READ_HERE & ~(_TAKEN.is_null() & (pl.col("outcome") == "failed")) & _HAS_NO_TIME,
             f"`totalTime` of `{SESSION}`: {is_duration()[1]}",
         ),
         "no date": is_date("`epoch_time` is the number of seconds since 1970"),

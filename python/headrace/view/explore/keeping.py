@@ -27,7 +27,7 @@ class Keeping:
     ) -> None:
         """Make the panel; `present` gives the design as it is now, and the text of the file as it was read.
 
-        `hear` is told of each file that was written, and its text.
+        `hear` gets each file that was written, and its text.
         """
         self.allowed, self.present, self.hear = allowed, present, hear
         with ui.element("section").classes("panel wide saving").props('aria-label="Save"'):
