@@ -271,7 +271,7 @@ impl Storage {
         durable: bool,
     ) -> Result<u64, StorageError> {
         self.accepts((at, block), target, 0)?;
-        self.start((at, block), target, durable)
+        Ok(self.start((at, block), target, durable))
     }
 
     /// Submits several requests, each with its time, and returns the number of the first, which the others follow; `None` of none.
@@ -289,24 +289,20 @@ impl Storage {
         }
         let mut first = None;
         for (at, block) in requests {
-            let ticket = self.start((*at, *block), target, durable)?;
+            let ticket = self.start((*at, *block), target, durable);
             first.get_or_insert(ticket);
         }
         Ok(first)
     }
 
-    fn start(
-        &mut self,
-        (at, block): (Nanos, Block),
-        target: usize,
-        durable: bool,
-    ) -> Result<u64, StorageError> {
-        let target = taker(&mut self.targets, target, false)?;
+    /// Starts a request that is accepted; returns its number.
+    fn start(&mut self, (at, block): (Nanos, Block), target: usize, durable: bool) -> u64 {
+        let target = &mut self.targets[target];
         let request = Request { durable, ..Request::new(target.key(), block) };
         let target = target.id;
         let ticket = self.next_ticket();
         self.machine.with_handle(|handle| handle.visits.start(Visit { ticket, at, target, request }));
-        Ok(ticket)
+        ticket
     }
 
     /// Returns an error if a request cannot be submitted, `before` of which others are.
