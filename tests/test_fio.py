@@ -760,6 +760,7 @@ SEEDS = {
 @settings(max_examples=100, deadline=None)
 @given(seed=st.integers(0, 2**32))
 @example(seed=13631)  # A name that would begin as a formula.
+@example(seed=1671638)  # A drive by the name of `null`.
 def test_no_damage_is_read_by_halves_or_ends_in_a_traceback(
     tmp_path_factory: pytest.TempPathFactory, what: str, seed: int
 ) -> None:

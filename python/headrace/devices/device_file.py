@@ -9,6 +9,8 @@ Json = dict[str, Any]
 
 WIDTH = 110
 NUMBER = re.compile(r"[-+.\d][-+.\d_]*(e[-+]?\d+)?", re.IGNORECASE)
+# Words that YAML, in one of its versions, reads as no text.
+WORD = re.compile("null|true|false|yes|no|on|off", re.IGNORECASE)
 PLAIN = re.compile(r"[\w/(-][\w /().%+*-]*")
 
 
@@ -20,6 +22,8 @@ def text(numbers: Json, remarks: Sequence[str] = ()) -> str:
     rotation: 7200 rpm
     cache: {segments: 3}
     name: "fast: very"
+    >>> print(text({"null": {"1": "on"}}), end="")
+    "null": {"1": "on"}
     """
     return "".join(f"# {remark}\n" for remark in remarks) + _blocks(numbers)
 
@@ -27,7 +31,7 @@ def text(numbers: Json, remarks: Sequence[str] = ()) -> str:
 def _blocks(value: Json, indent: int = 0) -> str:
     """Write maps as blocks, and what is small in one line."""
     lines = []
-    for key, inner in value.items():
+    for key, inner in ((_flow(name), inner) for name, inner in value.items()):
         flat = _flow(inner)
         if len(flat) + indent + len(key) <= WIDTH or not isinstance(inner, dict | list):
             lines.append(f"{' ' * indent}{key}: {flat}")
@@ -55,13 +59,14 @@ def _wrapped(items: list[str], indent: int) -> list[str]:
 
 def _flow(value: Any) -> str:
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {_flow(inner)}" for key, inner in value.items()) + "}"
+        return "{" + ", ".join(f"{_flow(key)}: {_flow(inner)}" for key, inner in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(_flow, value)) + "]"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
         return f"{value:.10g}"
-    # What YAML could read as something else is quoted: signs of its own, and names such as `1e9`.
-    plain = PLAIN.fullmatch(str(value)) and not (isinstance(value, str) and NUMBER.fullmatch(value))
+    # What YAML could read as something else is quoted: signs of its own, and names such as `1e9` and `null`.
+    is_other = isinstance(value, str) and (NUMBER.fullmatch(value) or WORD.fullmatch(value))
+    plain = PLAIN.fullmatch(str(value)) and not is_other
     return str(value) if plain else json.dumps(value, ensure_ascii=False)

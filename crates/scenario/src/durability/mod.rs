@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use headrace_analytic::reliability::BirthDeath;
 use headrace_kernel::RngStream;
+use headrace_storage::Redundancy;
 use headrace_units::{Nanos, YEAR_S};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -272,16 +273,17 @@ fn law(
     if safe.is_empty() {
         return Ok(RepairLaw { lost: kind.name, at_once, rebuilds: Vec::new() });
     }
-    let too_short = |(message, help): (String, &str)| Problem::at(Path::of(&["system"]), message).help(help);
+    let refused =
+        |(message, help): repairs::Unmeasured| Problem::at(Path::of(&["system"]), message).help(help);
     let every = match volume.redundancy.objects {
-        Some(_) => repairs::measure(&job(0, 1), progress)
-            .map_err(too_short)?
-            .objects_to_sample(volume, wanted.stretch),
+        Some(_) => {
+            repairs::measure(&job(0, 1), progress).map_err(refused)?.objects_to_sample(volume, wanted.stretch)
+        }
         None => 1,
     };
     let jobs: Vec<RebuildJob> = (0..all).map(|number| job(number, every)).collect();
     let rebuilds = in_parallel(jobs, wanted.threads, |job| repairs::measure(&job, progress));
-    let rebuilds = rebuilds.into_iter().collect::<Result<_, _>>().map_err(too_short)?;
+    let rebuilds = rebuilds.into_iter().collect::<Result<_, _>>().map_err(refused)?;
     Ok(RepairLaw { lost: kind.name, at_once, rebuilds })
 }
 
@@ -337,7 +339,7 @@ fn theory(
     if of.spares.is_some_and(|spares| spares > 0) && replace_s > one_s {
         return None;
     }
-    let wait_s = times.wait_s + if of.spares == Some(0) { replace_s } else { 0.0 };
+    let wait_s = wait_of(of, times.wait_s, replace_s);
     // A piece of a pool is rebuilt, in the mean, in the middle of the rebuild of its drive; the last of several that lie on the same drives,
     // at its end.
     let part = if of.objects.is_none() || sets < of.groups.len() as f64 { 1.0 } else { 0.5 };
@@ -356,6 +358,11 @@ fn theory(
         (_, true) => format!("Markov chain of each of {groups:.0} groups, at least"),
     };
     Some(LossTheory { formula, mean_years: chain.mean_time() / groups / YEAR_S })
+}
+
+/// Seconds from a failure until a rebuild begins: of an array without spares, the drive is replaced first.
+fn wait_of(of: &Redundancy, wait_s: f64, replace_s: f64) -> f64 {
+    if of.spares == Some(0) { wait_s + replace_s } else { wait_s }
 }
 
 /// The number of ways to choose `some` of `all`.
@@ -388,7 +395,7 @@ fn drawn_up(
             .laws
             .iter()
             .filter(|law| !law.rebuilds.is_empty())
-            .map(|law| rebuild(law, repairs.wait_s + if of.spares == Some(0) { replace_s } else { 0.0 }))
+            .map(|law| rebuild(law, wait_of(of, repairs.wait_s, replace_s)))
             .collect(),
         theory,
         cycles: rate.cycles,

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use headrace_storage::Change;
-use headrace_units::Nanos;
+use headrace_units::{Nanos, counted};
 use headrace_work::NodeId;
 
 use super::process::RepairTimes;
 use super::volumes::Volume;
-use crate::embedded::Storage;
+use crate::embedded::{Storage, StorageError};
 use crate::plan::Plan;
 use crate::progress::Progress;
 
@@ -146,54 +146,76 @@ pub fn mean(numbers: &[f64]) -> f64 {
     numbers.iter().sum::<f64>() / numbers.len() as f64
 }
 
+/// Why a rebuild could not be measured, and the help.
+pub type Unmeasured = (String, &'static str);
+
 /// Simulates a rebuild beside the load of the scenario, to its end or for its stretch.
 ///
 /// # Errors
-/// The simulation ends early or is interrupted, hardly anything is rebuilt, or the rebuild ends before everything is whole; each with its help.
-pub fn measure(job: &RebuildJob, progress: &Progress) -> Result<MeasuredRebuild, (String, &'static str)> {
+/// The simulation ends early or is interrupted, hardly anything is rebuilt, or the rebuild ends before everything is whole.
+pub fn measure(job: &RebuildJob, progress: &Progress) -> Result<MeasuredRebuild, Unmeasured> {
     let name = &job.volume.name;
-    let failed =
-        |error: crate::embedded::StorageError| (format!("while `{name}` is rebuilt: {error}"), LONGER);
+    let failed = |error: StorageError| (format!("while `{name}` is rebuilt: {error}"), LONGER);
     let mut storage = Storage::of(job.plan.clone(), job.seed);
     let cancelled = Arc::clone(&progress.cancelled);
     storage.interrupted_by(move || !cancelled.load(Ordering::Relaxed));
     storage.advance(Nanos(job.stretch.0 / BEFORE)).map_err(failed)?;
-    let spares = job.volume.redundancy.spares.map_or(usize::MAX, |spares| spares as usize);
-    for (at, drive) in job.lost.iter().enumerate() {
-        let path = storage.path(job.volume.drives[*drive as usize]).to_owned();
-        storage.change(&path, Change::Fails).map_err(failed)?;
-        if at >= spares {
-            storage.change(&path, Change::Replaced).map_err(failed)?;
-        }
-    }
+    job.lose(&mut storage).map_err(failed)?;
     storage.rebuild_from(job.volume.node, job.from, job.every);
     let mut seen: Vec<(f64, f64)> = Vec::new();
     for _ in 0..if job.every > 1 { STRETCHES * LOOKS } else { LOOKS } {
         storage.advance(storage.now() + Nanos(job.stretch.0 / LOOKS)).map_err(failed)?;
         let Some(now) = read(&storage, job.volume.node) else { continue };
-        if seen.last().is_some_and(|last| now.0 == last.0 && now.1 < 1.0) {
-            let message = format!(
-                "`{name}` is never whole again after a loss of {}: {:.0} % of what was lost comes back, and the rest has no other place",
-                headrace_units::counted(job.lost.len() as u64, "drive"),
-                100.0 * now.1
-            );
-            return Err((message, "add drives, servers or racks, or use a smaller `domain`"));
+        let last = seen.last();
+        if now.1 < 1.0 && last.is_some_and(|last| now.0 == last.0) {
+            return Err(job.never_whole(now.1));
         }
-        if seen.last().is_none_or(|last| now.1 > last.1) {
+        if last.is_none_or(|last| now.1 > last.1) {
             seen.push(now);
         }
         if now.1 >= 1.0 {
             break;
         }
     }
-    if seen.is_empty() {
-        let help =
-            "simulate longer (`--stretch`), or give what is lost other places: more drives, servers or racks";
-        return Err((format!("nothing of `{name}` is rebuilt within {}", job.stretch), help));
+    job.found(&seen)
+}
+
+impl RebuildJob<'_> {
+    /// Has the drives fail. Where there are no more spares, they are replaced.
+    fn lose(&self, storage: &mut Storage) -> Result<(), StorageError> {
+        let spares = self.volume.redundancy.spares.map_or(usize::MAX, |spares| spares as usize);
+        for (at, drive) in self.lost.iter().enumerate() {
+            let path = storage.path(self.volume.drives[*drive as usize]).to_owned();
+            storage.change(&path, Change::Fails)?;
+            if at >= spares {
+                storage.change(&path, Change::Replaced)?;
+            }
+        }
+        Ok(())
     }
-    let found = paced(&seen);
-    let found = found.map(|found| found.of_all(job.volume.redundancy.objects.unwrap_or(1), job.every));
-    found.ok_or_else(|| (format!("hardly anything of `{name}` is rebuilt within {}", job.stretch), LONGER))
+
+    /// The error of a rebuild that has ended with this share of what was lost.
+    fn never_whole(&self, share: f64) -> Unmeasured {
+        let message = format!(
+            "`{}` is never whole again after a loss of {}: {:.0} % of what was lost comes back, and the rest has no other place",
+            self.volume.name,
+            counted(self.lost.len() as u64, "drive"),
+            100.0 * share
+        );
+        (message, "add drives, servers or racks, or use a smaller `domain`")
+    }
+
+    /// The rebuild by how far it was at each look.
+    fn found(&self, seen: &[(f64, f64)]) -> Result<MeasuredRebuild, Unmeasured> {
+        let (name, stretch) = (&self.volume.name, self.stretch);
+        if seen.is_empty() {
+            let help = "simulate longer (`--stretch`), or give what is lost other places: more drives, servers or racks";
+            return Err((format!("nothing of `{name}` is rebuilt within {stretch}"), help));
+        }
+        let objects = self.volume.redundancy.objects.unwrap_or(1);
+        let found = paced(seen).map(|found| found.of_all(objects, self.every));
+        found.ok_or_else(|| (format!("hardly anything of `{name}` is rebuilt within {stretch}"), LONGER))
+    }
 }
 
 /// How far the rebuild of a volume is: seconds since its start, and the share that is done; `None` where it has not begun.

@@ -1255,11 +1255,23 @@ fn what_cannot_work_is_refused() {
         &(pool.clone() + &archive(", purge: {weight: '1', high: 70 %, low: 80 %}")),
         "`low` (80 %) must not be above `high` (70 %)",
     );
+}
+
+/// A system with a disk pool and this library.
+fn with_tape(library: &str, more: &str) -> String {
+    POOL.to_owned() + library + "}\n" + &archive(more)
+}
+
+#[test]
+fn a_library_that_cannot_work_is_refused() {
+    let case = Case::new("refused-library", "0,get,u,h,a,50000000,1\n");
+    let refused = |system: &str, says: &str| {
+        let problems = case.try_run(system).unwrap_err();
+        assert!(problems.contains(says), "{problems}");
+    };
     let beyond = Case::new("beyond", "0,get,u,h,a,50000000,1,T1,1000000000\n");
-    let problems =
-        beyond.try_run(&(pool.clone() + LIBRARY + "}\n" + &archive(", library: tapes"))).unwrap_err();
+    let problems = beyond.try_run(&with_tape(LIBRARY, ", library: tapes")).unwrap_err();
     assert!(problems.contains("a file begins at 1 GB of its cartridge, which holds 1 GB"), "{problems}");
-    let with_tape = |library: &str, more: &str| pool.clone() + library + "}\n" + &archive(more);
     refused(&with_tape(LIBRARY, ", library: tapes, migrate: {every: 0 s}"), "a migration that never sleeps");
     refused(
         &with_tape(&(LIBRARY.to_owned() + ", longest_wait: 1 h"), ", library: tapes"),
@@ -1291,6 +1303,16 @@ fn what_cannot_work_is_refused() {
     let passes =
         LIBRARY.replace("drives: 2", "drives: 2}, {drives: 3, for_reads: 3") + ", pass_through: 30 s";
     case.run(&with_tape(&passes, ", library: tapes"));
+}
+
+#[test]
+fn a_front_and_a_target_that_take_no_file_are_refused() {
+    let case = Case::new("refused-front", "0,get,u,h,a,50000000,1\n");
+    let refused = |system: &str, says: &str| {
+        let problems = case.try_run(system).unwrap_err();
+        assert!(problems.contains(says), "{problems}");
+    };
+    let pool = POOL.to_owned();
     let front = "  front: {type: front, ports: [{number: 1, up_to: 4 MB}, {number: 1, above: 5 MB}]}\n";
     refused(&(pool.clone() + front + &archive(", front: front")), "no port takes a file of");
     refused("  archive: {type: station, service: 1 s}", "a log of file operations needs an archive");

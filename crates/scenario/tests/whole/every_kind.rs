@@ -48,7 +48,7 @@ const BLOCKS: &[(&str, &str)] = &[
         "'t/free[1]'",
     ),
     (
-        "t: {type: pool, of: free, servers: 4, drives: 3, replicas: 3, groups: 64, size: 900 TB, scrub: {read: 1 TB}}",
+        "t: {type: pool, of: free, servers: 4, drives: 3, replicas: 3, groups: 64, size: 900 TB, scrub: {read: 1 B}}",
         "'t/free[1]'",
     ),
     (

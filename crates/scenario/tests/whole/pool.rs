@@ -355,3 +355,39 @@ fn a_scrub_of_nothing_is_refused() {
         assert!(problems.contains(says), "{problems}");
     }
 }
+
+/// The fullest drive is that of the layout, whatever a run discards at its beginning.
+#[test]
+fn the_fullest_drive_does_not_depend_on_the_run() {
+    let of = |run: &str| {
+        let text =
+            pool(5, "groups: 64, replicas: 3", "arrivals: {poisson: 2000 /s}, size: 4 KiB, op: write", run);
+        meter(&self::run(&text), "fullest_drive")
+    };
+    let (short, long) = (of("run: {requests: 100, warm_up: none}"), of("run: {requests: 30000}"));
+    assert!(short > 1.0 && short == long, "{short} {long}");
+}
+
+/// Three servers cannot hold three replicas apart when one is gone: what came to other drives of it is not all, whether users read or write.
+#[test]
+fn what_has_no_other_place_is_not_called_rebuilt() {
+    for op in ["read", "write"] {
+        let stream = format!("arrivals: {{poisson: 50 /s}}, size: 4 KiB, op: {op}");
+        let fails = |drive: u32| format!("{{component: 'pool/drive[{drive}]', fails: 1 s}}");
+        let faults = format!("faults: [{}, {}]\nrun: {{time: 2 min}}", fails(0), fails(1));
+        let fields = "groups: 64, replicas: 3, recovery: {out_after: 5 s}";
+        let found = run(&pool(3, fields, &stream, &faults));
+        assert!(!found.answer.contains("done in"), "{op}: {}", found.answer);
+    }
+}
+
+/// All drives of a group are gone, and recovery of the others has ended: what cannot be read is not merely at risk.
+#[test]
+fn what_cannot_be_reached_is_unavailable() {
+    let fails = |drive: u32| format!("{{component: 'pool/drive[{drive}]', fails: {} s}}", 1 + drive / 2);
+    let faults = format!("faults: [{}, {}, {}]\nrun: {{time: 1 min}}", fails(0), fails(2), fails(4));
+    let fields = "groups: 128, replicas: 2, recovery: {out_after: 10 s}";
+    let found = run(&pool(6, fields, "arrivals: {poisson: 500 /s}, size: 4 KiB, op: read", &faults));
+    let state = found.components.iter().find(|component| component.path == "pool").unwrap().state;
+    assert!(found.streams[0].failed > 0 && state == Some("unavailable"), "{state:?}");
+}

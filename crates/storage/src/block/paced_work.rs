@@ -31,6 +31,13 @@ pub(crate) struct Pace {
     pub cause: Cause,
 }
 
+impl Pace {
+    /// Work that competes with hosts for the disks, at no rate of its own.
+    pub const fn unlimited(cause: Cause) -> Self {
+        Self { rate: None, at_least: BytesPerSecond(0.0), priority: Precedence::Equal, cause }
+    }
+}
+
 /// Background work in chunks, several of them in progress at a time.
 pub(crate) struct PacedWork<'m> {
     sim: &'m Sim<'m>,

@@ -17,6 +17,8 @@ from headrace.measurement.fio.options import (
     IGNORED,
     SYNCHRONOUS,
     UNKNOWN,
+    flushing,
+    is_durable,
 )
 from headrace.measurement.fio.pace import DISCARD, MIXED, READ, WRITE, Pace, by_direction
 from headrace.measurement.fio.sections import JobSection
@@ -333,8 +335,7 @@ class _Streams:
 
     def _flush_every(self) -> int:
         """Return after how many writes a flush follows; 0 for none."""
-        given = [name for name in ("fsync", "fdatasync") if self.options.get(name, "0") != "0"]
-        return min((self.values.count(name, 1, 10**6) for name in given), default=0)
+        return min((self.values.count(name, 1, 10**6) for name in flushing(self.options)), default=0)
 
     def _flushes_per_request(self) -> float:
         writes = 0.0 if self.direction == DISCARD else 1 - self.read_share()
@@ -385,7 +386,7 @@ class _Streams:
         if direction not in {WRITE, MIXED}:
             return {}
         flushes = {"flush_every": every} if (every := self._flush_every()) else {}
-        return flushes | ({"durable": True} if self.options.get("sync", "0") not in {"0", "none"} else {})
+        return flushes | ({"durable": True} if is_durable(self.options) else {})
 
     def _op(self, direction: str) -> str | Json:
         return {"reads": f"{round(self.read_share() * 100, 4):g} %"} if direction == MIXED else direction

@@ -1,5 +1,7 @@
 """fio's job options that headrace does not simulate, and why. What it simulates is in `jobs`."""
 
+from collections.abc import Mapping
+
 REPORTING = "it concerns what fio reports"
 HOST = "it concerns the host that runs fio, which is not simulated"
 CONTENTS = "data contents are not simulated, only addresses and sizes"
@@ -117,3 +119,21 @@ ALIASES = {
 SYNCHRONOUS = ("sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice")
 ASYNCHRONOUS = ("libaio", "io_uring", "io_uring_cmd", "posixaio", "solarisaio", "windowsaio", "sg", "xnvme", "libblkio")
 DEFAULT_ENGINE = "psync"
+
+
+def flushing(options: Mapping[str, str]) -> list[str]:
+    """Return the options by which flushes follow writes.
+
+    >>> flushing({"fsync": "0", "fdatasync": "8"})
+    ['fdatasync']
+    """
+    return [name for name in ("fsync", "fdatasync") if options.get(name, "0") != "0"]
+
+
+def is_durable(options: Mapping[str, str]) -> bool:
+    """Return true if writes are answered when they are durable.
+
+    >>> is_durable({"sync": "dsync"}), is_durable({"sync": "none"}), is_durable({})
+    (True, False, False)
+    """
+    return options.get("sync", "0") not in {"0", "none"}

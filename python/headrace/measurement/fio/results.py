@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from headrace.errors import read_text, refusal
 from headrace.measurement.fio import quantities
-from headrace.measurement.fio.options import DEFAULT_ENGINE, SYNCHRONOUS
+from headrace.measurement.fio.options import DEFAULT_ENGINE, IGNORED, SYNCHRONOUS, flushing, is_durable
 from headrace.measurement.points import PERCENTILES, Measurement
 
 Json = dict[str, Any]
@@ -24,15 +24,11 @@ TOGETHER = (
     "Measure one after another, with `stonewall` in each job"
 )
 PACING = ("rate", "rate_iops", "thinktime")
-# What changes the requests, and what is simulated instead.
-SHIFTS = {
-    "bssplit": "sizes vary; their mean is simulated",
-    "bsrange": "sizes vary; their mean is simulated",
-    "verify": "fio's reads for verification are not simulated",
-    "iodepth_batch": "requests are simulated one by one as others complete",
-    "iodepth_batch_submit": "requests are simulated one by one as others complete",
-    "iodepth_batch_complete_min": "requests are simulated one by one as others complete",
-}
+# Options that change requests, of which measurements have the mean size.
+VARYING = {"bssplit": "sizes vary; their mean is simulated", "bsrange": "sizes vary; their mean is simulated"}
+# Those that change which requests there are, and when.
+SHIFTING = ("verify", "iodepth_batch", "iodepth_batch_submit", "iodepth_batch_complete_min")
+SHIFTS = VARYING | {name: IGNORED[name] for name in SHIFTING}
 BUFFERED = "buffered I/O: the page cache answered some requests, and headrace does not simulate it"
 
 
@@ -221,7 +217,7 @@ class _Result:
             "iops": sum(part.iops for part in parts),
             "bandwidth_bytes_per_s": sum(part.bytes_per_s for part in parts),
             "flush_every": self._flush_every(jobs[0]) if op != "read" else None,
-            "sync": options["sync"] if op != "read" and options.get("sync", "0") not in {"0", "none"} else None,
+            "sync": options["sync"] if op != "read" and is_durable(options) else None,
             "paced": _paced(options),
             "unlike": _unlike(options),
         }
@@ -230,8 +226,7 @@ class _Result:
         return told | _pooled(parts) | self._percentiles(jobs[0].name, parts)
 
     def _flush_every(self, job: Job) -> int | None:
-        given = [name for name in ("fsync", "fdatasync") if job.options.get(name, "0") != "0"]
-        return min((self._count(job, name) for name in given), default=None)
+        return min((self._count(job, name) for name in flushing(job.options)), default=None)
 
     def _depth(self, job: Job) -> int:
         engine = job.options.get("ioengine", DEFAULT_ENGINE)

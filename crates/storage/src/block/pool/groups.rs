@@ -58,7 +58,7 @@ pub(super) struct Groups<'m> {
     free: Vec<(Cell<u32>, RefCell<Vec<u32>>)>,
     /// True if a piece has to wait with its next move until it has come from the last.
     pub waits_to_move: Cell<bool>,
-    /// Of what a drive held that is lost, one object of this number is lacking: 1 but for a sample of a long recovery.
+    /// Of the objects that a lost drive held, one in this number is to be recovered: 1, or more for a sample of a long recovery.
     pub lacking: Cell<u64>,
 }
 
@@ -321,7 +321,7 @@ impl Groups<'_> {
         }
     }
 
-    /// The objects of these that are taken to be lacking.
+    /// The objects of these that are to be recovered, all or a sample.
     fn sampled(&self, held: Ranges) -> Ranges {
         let every = self.lacking.get();
         if every <= 1 {

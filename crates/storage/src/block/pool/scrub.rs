@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Pool;
-use crate::block::paced_work::{Pace, PacedWork, Precedence, RETRY};
+use crate::block::paced_work::{Pace, PacedWork, RETRY};
 use crate::core::health::Event;
 use crate::core::meter::{Meter, add};
 
@@ -72,7 +72,7 @@ pub(super) struct Scrub<'m> {
     bytes: Cell<u64>,
 }
 
-/// Who reads the pieces of some objects that lie at one position of their group.
+/// A reader of the pieces of some objects that lie at one position of their group.
 struct Reader<'m> {
     pool: &'m Pool<'m>,
     scrub: &'m Scrub<'m>,
@@ -84,15 +84,9 @@ struct Reader<'m> {
 impl<'m> Scrub<'m> {
     pub fn new(sim: &'m Sim<'m>, spec: PoolScrubSpec, drives: usize, groups: u32) -> Self {
         let places = u64::from(spec.groups_per_drive);
-        let pace = Pace {
-            rate: None,
-            at_least: headrace_units::BytesPerSecond(1.0),
-            priority: Precedence::Equal,
-            cause: Cause::Scrub,
-        };
         Self {
             spec,
-            background: PacedWork::new(sim, pace),
+            background: PacedWork::new(sim, Pace::unlimited(Cause::Scrub)),
             places: (0..drives).map(|_| Places::new(sim, places, places)).collect(),
             waiting: RefCell::new((0..groups).collect()),
             running: Cell::new(0),
