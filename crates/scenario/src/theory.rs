@@ -181,6 +181,8 @@ fn busiest_elsewhere(plan: &Plan, name: &str, streams: &[&StreamPlan]) -> Option
 pub struct NetworkTheory {
     /// Name of the formulas.
     pub method: String,
+    /// The assumptions that fail, one a sentence.
+    pub fails: Vec<String>,
     /// Utilisation of the station that saturates first.
     pub utilisation: Option<f64>,
     /// Mean response time of each stream, in ms.
@@ -188,7 +190,7 @@ pub struct NetworkTheory {
 }
 
 /// Returns the prediction of theory for every stream, with its CDF at `times_ms` of each. `network` is asked where no single queue says
-/// it: `None` where the assumptions of networks do not all hold.
+/// it: `None` where there is no network of queues.
 pub fn predict(
     plan: &Plan,
     times_ms: &[Vec<f64>],
@@ -205,13 +207,13 @@ pub fn predict(
     plan.streams.iter().zip(times_ms).enumerate().map(of).collect()
 }
 
-/// Returns the mean by the theory of networks, where all its assumptions hold.
+/// Returns the mean by the theory of networks.
 fn of_network(stream: &StreamPlan, at: usize, network: &Option<NetworkTheory>) -> Option<StreamTheory> {
     let network = network.as_ref()?;
     Some(StreamTheory {
         model: network.method.clone(),
-        exact: true,
-        fails: None,
+        exact: network.fails.is_empty(),
+        fails: (!network.fails.is_empty()).then(|| network.fails.join("; ")),
         utilisation: network.utilisation,
         mean_ms: Some(network.means_ms[at]?),
         ..StreamTheory::none(stream, String::new())

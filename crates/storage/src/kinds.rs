@@ -209,20 +209,13 @@ macro_rules! declare {
             }
         }
 
-        impl AnyComponent<'_> {
-            #[cold]
-            fn out_of_order(&self) -> ! {
-                unreachable!("a kind that may answer out of order is not passed through")
-            }
-        }
-
         impl<'m> AnyComponent<'m> {
-            /// Serves a request without events.
+            /// Serves a request without events. One that comes to a kind which may answer out of order fails.
             #[inline]
             pub(crate) fn pass(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
                 match self {
-                    $($(Self::$kind(_component) => among!(InOrder in [$($work)*] { _component.pass(request, breakdown) } { self.out_of_order() }),)+)+
-                    $($($(Self::$made(_component) => among!(InOrder in [$($made_work)*] { _component.pass(request, breakdown) } { self.out_of_order() }),)+)?)+
+                    $($(Self::$kind(_component) => among!(InOrder in [$($work)*] { _component.pass(request, breakdown) } { breakdown.fail() }),)+)+
+                    $($($(Self::$made(_component) => among!(InOrder in [$($made_work)*] { _component.pass(request, breakdown) } { breakdown.fail() }),)+)?)+
                 }
             }
 
@@ -230,8 +223,8 @@ macro_rules! declare {
             #[inline]
             pub(crate) fn pass_all(&'m self, requests: &mut [(Request<Block>, Breakdown)]) {
                 match self {
-                    $($(Self::$kind(_component) => among!(InOrder in [$($work)*] { _component.pass_all(requests) } { self.out_of_order() }),)+)+
-                    $($($(Self::$made(_component) => among!(InOrder in [$($made_work)*] { _component.pass_all(requests) } { self.out_of_order() }),)+)?)+
+                    $($(Self::$kind(_component) => among!(InOrder in [$($work)*] { _component.pass_all(requests) } { requests.iter_mut().for_each(|(_, breakdown)| breakdown.fail()) }),)+)+
+                    $($($(Self::$made(_component) => among!(InOrder in [$($made_work)*] { _component.pass_all(requests) } { requests.iter_mut().for_each(|(_, breakdown)| breakdown.fail()) }),)+)?)+
                 }
             }
         }

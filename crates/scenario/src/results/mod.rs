@@ -220,7 +220,7 @@ pub fn of(
         bottleneck,
         busiest_stretch: outcomes.first().and_then(|outcome| stretch::of(plan, outcome)),
         theory: if options.theory {
-            theory::predict(plan, &times, || solve::exact(plan))
+            theory::predict(plan, &times, || solve::at_own_load(plan))
         } else {
             Vec::new()
         },

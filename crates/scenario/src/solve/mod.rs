@@ -201,22 +201,20 @@ pub fn multiple(plan: &Plan) -> Option<(String, f64)> {
     Some((first.component, first.saturates_at_per_s / network.load()))
 }
 
-/// Returns the formulas and their answer at the scenario's own load, where all their assumptions hold. `None` also where
-/// requests are spread over several components: their parts are joined by approximations, which cost more than many a run.
-pub fn exact(plan: &Plan) -> Option<NetworkTheory> {
-    let mut reached = plan.streams.iter().flat_map(|stream| plan.graph.reached(stream.target));
-    if reached.any(|id| plan.graph.view(id).features().spreads) {
+/// Returns the formulas, their answer at the scenario's own load, and the assumptions that fail. `None` where there is no formula, and
+/// where only approximations for clients or for parts of requests are known: these cost more than many a run.
+pub fn at_own_load(plan: &Plan) -> Option<NetworkTheory> {
+    let network = QueueNetwork::of(plan).ok().filter(|network| !plan.has_phases() && !network.has_joins())?;
+    let fails = assumptions::that_fail(&network);
+    if !network.is_open() && !fails.is_empty() {
         return None;
     }
-    let network = QueueNetwork::of(plan).ok()?;
-    let holds = !plan.has_phases() && assumptions::that_fail(&network).is_empty();
-    holds.then(|| {
-        let own = point(&network, &limits::of(&network, &network.mix()), network.load());
-        NetworkTheory {
-            method: network.method(),
-            utilisation: own.utilisation.first().copied(),
-            means_ms: own.streams.iter().map(|stream| stream.response_ms).collect(),
-        }
+    let own = point(&network, &limits::of(&network, &network.mix()), network.load());
+    Some(NetworkTheory {
+        method: network.method(),
+        fails,
+        utilisation: own.utilisation.first().copied(),
+        means_ms: own.streams.iter().map(|stream| stream.response_ms).collect(),
     })
 }
 

@@ -218,6 +218,11 @@ impl<'p> QueueNetwork<'p> {
         })
     }
 
+    /// Returns true if requests of any stream are split, and wait for the last of their parts.
+    pub fn has_joins(&self) -> bool {
+        (0..self.streams.len()).any(|stream| self.joins(stream).next().is_some())
+    }
+
     pub fn method(&self) -> String {
         let many = self.queues.iter().any(|queue| queue.servers > 1 && !queue.apart);
         match (self.is_open(), super::closed::is_small(self)) {

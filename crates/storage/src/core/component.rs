@@ -294,7 +294,8 @@ pub trait Component<'m> {
 
 /// A component that can serve requests without events, where it [keeps their order](Theory::in_order).
 pub trait InOrder<'m>: Serve<'m, Block> {
-    /// Serves a request that comes when `breakdown` ends. Requests come in the order of time.
+    /// Serves a request that comes when `breakdown` ends. Requests come in the order of time. A request of a component that may answer out
+    /// of order fails, as at one that is down; [`Theory::in_order`] says so before.
     fn pass(&'m self, request: &Request<Block>, breakdown: &mut Breakdown);
 
     /// Serves several requests, in the order of time, each with its breakdown.

@@ -228,9 +228,7 @@ impl<'m> Serve<'m, Block> for Station<'m> {
 impl<'m> InOrder<'m> for Station<'m> {
     #[inline(always)] // As in the resource.
     fn pass(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
-        let Servers::FirstCome(servers) = &self.servers else {
-            unreachable!("a station with priorities is not in order")
-        };
+        let Servers::FirstCome(servers) = &self.servers else { return breakdown.fail() };
         let pass = servers.pass(breakdown.until(), |start| start + self.service_of(request));
         self.charge(breakdown, pass.start, pass.end);
     }

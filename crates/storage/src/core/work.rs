@@ -30,14 +30,16 @@ pub trait Work<'m>: Listed + Sized {
     /// Returns the reply of a component that is down: its breakdown has failed.
     fn failed(breakdown: &Breakdown) -> Self::Reply;
 
-    /// Does the work at a component whose line in the list does not have it. By default there is no such: lowering refuses it.
+    /// Does the work at a component whose line in the list does not have it. By default it fails there, as at a component that is down;
+    /// lowering refuses such a system before.
     fn elsewhere(
         component: &'m AnyComponent<'m>,
         request: &Request<Self>,
         breakdown: &mut Breakdown,
     ) -> impl Future<Output = Self::Reply> {
-        _ = (component, request, breakdown);
-        async { unreachable!("lowering refuses {} where they are not served", Self::NAME) }
+        _ = (component, request);
+        breakdown.fail();
+        std::future::ready(Self::failed(breakdown))
     }
 }
 

@@ -18,6 +18,9 @@ pub(super) type DiskShares = Vec<(f64, Op, u64)>;
 const SPREAD: &str =
     "parts of one request cross the link together: they may come apart, each when its disk is done";
 
+/// Largest number of stripe units of a request for which formulas are computed: they go through all of them.
+const MOST_UNITS: u64 = 1 << 16;
+
 /// Average accesses of one kind of request: (mean number, operation, bytes).
 pub(super) struct AccessPattern {
     /// Probability of the kind.
@@ -32,6 +35,13 @@ impl ArrayPlan {
     pub(super) fn asked(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
         if self.cache.is_some() {
             return Err(format!("every request goes straight to the disks: `{}` has a cache", view.path()));
+        }
+        let units = |(_, _, bytes): &(f64, Op, u64)| bytes.div_ceil(self.layout.unit());
+        if let Some(many) = load.kinds.iter().map(units).max().filter(|many| *many > MOST_UNITS) {
+            let name = view.path();
+            return Err(format!(
+                "a request has at most {MOST_UNITS} stripe units: one of `{name}` has {many}"
+            ));
         }
         let (mut demands, patterns) = match self.layout {
             ArrayLayout::Striped(stripes) => Striped { plan: self, stripes }.demands(view, load)?,

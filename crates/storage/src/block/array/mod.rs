@@ -181,11 +181,9 @@ impl<'m> Array<'m> {
         stripes.parts(request.work).map(move |(disk, part)| (disk, request.with(part)))
     }
 
-    /// Passes each disk its part without events; charges the part that ends last.
+    /// Passes each disk its part without events; charges the part that ends last. Only a striped array keeps the order of requests.
     fn pass_disks(&self, request: &Request<Block>, breakdown: &mut Breakdown) {
-        let ArrayLayout::Striped(stripes) = self.plan.layout else {
-            unreachable!("only a striped array says that it is in order")
-        };
+        let ArrayLayout::Striped(stripes) = self.plan.layout else { return breakdown.fail() };
         let now = breakdown.until();
         let passes = self.split(stripes, request).map(|(disk, part)| {
             let mut breakdown = Breakdown::from(now);

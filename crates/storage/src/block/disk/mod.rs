@@ -394,7 +394,7 @@ impl<'m> Serve<'m, OverPath<'m>> for Disk<'m> {
 impl<'m> InOrder<'m> for Disk<'m> {
     #[inline]
     fn pass(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
-        let Arm::InOrder(arm) = &self.arm else { unreachable!("a drive that chooses is not in order") };
+        let Arm::InOrder(arm) = &self.arm else { return breakdown.fail() };
         let now = breakdown.until();
         let mut done = now;
         let pass = arm.pass(now, |start| {
