@@ -277,7 +277,9 @@ pub(crate) fn not_poisson(stream: &StreamPlan) -> Option<String> {
     let name = &stream.name;
     let poisson = |how: &str| Some(format!("arrivals are Poisson: those of `{name}` {how}"));
     match () {
-        () if stream.spec.outstanding.is_some() => poisson("wait for room, or are dropped without it"),
+        () if stream.spec.outstanding.is_some() => {
+            poisson("wait or are dropped while `outstanding` others are in flight")
+        }
         () if stream.spec.timeout.is_some() => {
             Some(format!("hosts wait for their answers: those of `{name}` give up"))
         }

@@ -38,6 +38,8 @@ DECISIONS = 100
 STEPS = 10
 CONFIDENCE = 0.95
 VERDICTS = {True: "meets", False: "fails", None: "undecided"}
+# Margins that differ by less than this share of the bound show no direction.
+FLAT = 0.02
 # The verdicts as a chart marks them.
 SHAPES = {"meets": "circle", "fails": "cross", "undecided": "square"}
 NEVER_IDLE = "a component was never idle"
@@ -387,11 +389,13 @@ class _Search:
         """Find a value that meets the goals and one that does not, by doubling or halving from where it begins."""
         self.probe(begin)
         ways = {way: self.steps(begin, way, low, high) for way in (2.0, 0.5)}
+        tried = dict.fromkeys(ways, 0)
         while not all(self.ends()):
             # Where nothing shows a direction, both are tried in turn.
-            way = self.direction() or min(ways, key=lambda way: -len(ways[way]))
+            way = self.direction() or min(filter(ways.get, ways), key=lambda way: tried[way], default=2.0)
             if not ways[way]:
                 return
+            tried[way] += 1
             self.probe(ways[way].pop(0))
 
     def steps(self, begin: float, way: float, low: float | None, high: float | None) -> list[float]:
@@ -416,7 +420,7 @@ class _Search:
         """Return the factor that leads towards a change of the verdict; none while nothing shows it."""
         by_number = sorted(self.probes, key=attrgetter("number"))
         least, most = by_number[0], by_number[-1]
-        if least.margin == most.margin:
+        if least.margin == most.margin or abs(least.margin - most.margin) < FLAT:
             return None
         # Towards more margin if it is missing, towards less if it is there.
         rising = most.margin > least.margin

@@ -345,7 +345,9 @@ class Table(InNotebook):
         said += f"highest at {most[0]} ({_value(metric, *most[1:])})."
         differ = self._differ(least[0], most[0], metric)
         if differ is False:
-            said += f" With {len(self.of(least[0]))} replications, that difference is not significant."
+            points = len(self.experiment.points)
+            all_pairs = f" at 95 % for all {points * (points - 1) // 2} pairs together" if points > 2 else ""
+            said += f" With {len(self.of(least[0]))} replications, that difference is not significant{all_pairs}."
         return said + (UNTESTED if differ is None else "")
 
     def _have_two_runs(self) -> bool:

@@ -258,8 +258,11 @@ fn law(
     progress: &Progress,
 ) -> Result<RepairLaw, Problem> {
     let (all, groups) = (u64::from(wanted.replications), &volume.redundancy.groups);
-    let safe: Vec<usize> =
-        (0..kind.drives.len()).filter(|unit| !kind.loses(*unit, &volume.redundancy)).collect();
+    // A drive of a pool with few groups may hold none: nothing of it is rebuilt.
+    let holds = |drive: &u32| groups.iter().any(|group| group.contains(drive));
+    let is_rebuilt =
+        |unit: &usize| !kind.loses(*unit, &volume.redundancy) && kind.drives[*unit].iter().any(holds);
+    let safe: Vec<usize> = (0..kind.drives.len()).filter(is_rebuilt).collect();
     let job = |number: u64, every: u64| {
         let evenly = |of: usize| (number * of as u64 / all) as usize;
         let lost = match at_once {
@@ -345,12 +348,12 @@ fn theory(
     let part = if of.objects.is_none() || sets < of.groups.len() as f64 { 1.0 } else { 0.5 };
     let rebuild_s = |lost: usize| one_s * times.factors[lost.min(times.factors.len()) - 1];
     let births = (0..=of.tolerates as usize).map(|lost| (width - lost) as f64 * drives.per_s);
-    let deaths = (1..=of.tolerates as usize).map(|lost| lost as f64 / (wait_s + part * rebuild_s(lost)));
-    let latent = match of.tolerates {
-        0 => 0.0,
-        lost => latent_per_byte * of.critical_bytes / (wait_s + part * rebuild_s(lost as usize)),
-    };
-    let chain = BirthDeath { births: births.collect(), deaths: deaths.collect(), killed: latent };
+    let deaths: Vec<f64> =
+        (1..=of.tolerates as usize).map(|lost| lost as f64 / (wait_s + part * rebuild_s(lost))).collect();
+    // What is read of all groups on these drives until the first of the rebuilds ends has an error with the probability 1 − e⁻ᵉʳʳᵒʳˢ.
+    let read = of.critical_bytes * of.groups.len() as f64 / groups / f64::from(of.tolerates.max(1));
+    let killed = deaths.last().map_or(0.0, |end| end * libm::expm1(latent_per_byte * read));
+    let chain = BirthDeath { births: births.collect(), deaths, killed };
     let shared = groups * width as f64 > of.drives.len() as f64;
     let formula = match (groups, shared) {
         (1.0, _) => "Markov chain".to_owned(),

@@ -35,6 +35,8 @@ pub struct StepTotals {
     pub checkpoints: u64,
     /// Time from the beginning of each to the end of its last write, in ns.
     pub checkpointing: u128,
+    /// Accelerators that ended their last epoch.
+    pub trained: u64,
 }
 
 impl StepTotals {
@@ -70,6 +72,7 @@ impl StepTotals {
             stall: self.stall - earlier.stall,
             checkpoints: self.checkpoints - earlier.checkpoints,
             checkpointing: self.checkpointing - earlier.checkpointing,
+            trained: self.trained - earlier.trained,
         }
     }
 
@@ -86,6 +89,7 @@ impl StepTotals {
             stall: self.stall + other.stall,
             checkpoints: self.checkpoints + other.checkpoints,
             checkpointing: self.checkpointing + other.checkpointing,
+            trained: self.trained + other.trained,
         }
     }
 }

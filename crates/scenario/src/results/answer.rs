@@ -1,11 +1,13 @@
 //! The answer in a sentence: what a reader should know if they read nothing else.
 
 use headrace_units::{BytesPerSecond, Nanos};
+use headrace_work::Op;
 
 use super::{
     Bottleneck, ClosedLoad, MOST_STREAMS, ResponseResults, Results, SATURATED, StepResults, StreamResults,
     alike, evictions, objectives, rebuilds, stretch,
 };
+use crate::operation::Operation;
 
 /// Returns the answer: stream by stream, then the bottleneck.
 pub fn in_words(results: &Results) -> String {
@@ -110,16 +112,10 @@ fn stream(stream: &StreamResults) -> String {
     if stream.response.count == 0 {
         return format!("{}: no request was answered{}.", stream.name, lost(stream));
     }
-    // Sessions of cartridges have a time and no size.
-    let rate = if stream.bytes_per_s > 0.0 {
-        format!(" ({})", BytesPerSecond(stream.bytes_per_s))
-    } else {
-        String::new()
-    };
     let said = format!(
-        "{}: {:.4} requests/s{rate}, {}{}{}.",
+        "{}: {}, {}{}{}.",
         stream.name,
-        Significant(stream.requests_per_s),
+        throughput(stream),
         times(&stream.response),
         by_operation(stream),
         lost(stream),
@@ -136,11 +132,33 @@ fn stream(stream: &StreamResults) -> String {
     }
 }
 
+/// Returns the response times of a stream's flushes.
+fn flushes(stream: &StreamResults) -> Option<&ResponseResults> {
+    stream.operations.get(Operation::Block(Op::Flush).name())
+}
+
+/// Returns how many requests are answered, and how much data; flushes apart, which have none.
+fn throughput(stream: &StreamResults) -> String {
+    let flushed = flushes(stream).map_or(0, |response| response.count);
+    let share = flushed as f64 / stream.response.count as f64;
+    let (flushes, others) = (stream.requests_per_s * share, stream.requests_per_s * (1.0 - share));
+    // Sessions of cartridges have a time and no size.
+    let bytes = match stream.bytes_per_s > 0.0 {
+        true => format!(" ({})", BytesPerSecond(stream.bytes_per_s)),
+        false => String::new(),
+    };
+    let flushes = match flushed {
+        0 => String::new(),
+        _ => format!(" and {:.4} flushes/s", Significant(flushes)),
+    };
+    format!("{:.4} requests/s{bytes}{flushes}", Significant(others))
+}
+
 /// Returns the mean and the 99th percentile of response times, to the digits that the run supports.
 fn times(response: &ResponseResults) -> String {
     let is_trusted = response.interval.as_ref().is_some_and(|interval| interval.trusted);
     let sure = match response.half_width_ms {
-        Some(half) if is_trusted && response.mean_ms > 0.0 => {
+        Some(half) if is_trusted && half > 0.0 && response.mean_ms > 0.0 => {
             format!(" ± {:.2} %", Significant(half / response.mean_ms * 100.0))
         }
         _ => String::new(),
@@ -155,10 +173,11 @@ fn times(response: &ResponseResults) -> String {
     format!("mean {}{sure}, p99 {}", time(response.mean_ms), time(late.map_or(0.0, |quantile| quantile.ms)))
 }
 
-/// Returns the times of reads and of writes, if the stream mixes them.
+/// Returns the times of reads, of writes and of flushes, if the stream mixes them.
 fn by_operation(stream: &StreamResults) -> String {
-    let both = [("reads", &stream.reads), ("writes", &stream.writes)];
-    let answered = both.iter().filter_map(|(name, response)| Some((name, response.as_ref()?)));
+    let all =
+        [("reads", stream.reads.as_ref()), ("writes", stream.writes.as_ref()), ("flushes", flushes(stream))];
+    let answered = all.iter().filter_map(|(name, response)| Some((name, (*response)?)));
     answered
         .filter(|(_, response)| response.count > 0)
         .map(|(name, response)| format!("; {name}: {}", times(response)))
@@ -186,7 +205,10 @@ fn training(steps: &StepResults) -> String {
                 stall => format!("each step stalls for {stall}"),
             }
         ),
-        _ => format!("Accelerators: {rate:.4} samples/s{starts}."),
+        _ if steps.steps > 0 => format!(
+            "Accelerators: {rate:.4} samples/s{starts}. Every step was the first of an epoch or after a checkpoint: no utilisation."
+        ),
+        _ => format!("Accelerators: {rate:.4} samples/s."),
     }
 }
 

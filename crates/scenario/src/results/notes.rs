@@ -32,6 +32,7 @@ pub(super) fn of(
     let mut notes = Vec::new();
     notes.extend(endings(plan, outcomes));
     notes.extend(outcomes.first().into_iter().flat_map(|outcome| not_reached(plan, outcome)));
+    notes.extend(outcomes.first().into_iter().flat_map(|outcome| untrained(plan, outcome)));
     notes.extend(steadiness(outcomes));
     notes.extend(beginning(plan));
     notes.extend(unsplit(plan));
@@ -66,6 +67,20 @@ fn endings(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
     let missing =
         (outcomes.len() < asked).then(|| format!("{} of {asked} replications were run", outcomes.len()));
     early.chain(missing).collect()
+}
+
+/// Which training had epochs left when that of another stream ended the run.
+fn untrained(plan: &Plan, outcome: &Outcome) -> Vec<String> {
+    let trainings = || {
+        plan.streams.iter().zip(&outcome.streams).filter_map(|(stream, found)| {
+            let steps = stream.spec.steps().filter(|steps| steps.epochs.is_some())?;
+            Some((&stream.name, found.steps.trained == u64::from(steps.accelerators)))
+        })
+    };
+    let Some((ended, _)) = trainings().find(|(_, is_trained)| *is_trained) else { return Vec::new() };
+    let left = trainings().filter(|(_, is_trained)| !is_trained);
+    left.map(|(name, _)| format!("the last epoch of `{ended}` ended the run: `{name}` had epochs left"))
+        .collect()
 }
 
 fn ending(outcome: &Outcome, plan: &Plan) -> Option<String> {

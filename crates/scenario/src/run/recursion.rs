@@ -1,7 +1,7 @@
 //! Without events: a batch of requests is handed through one component after another, each request in one step.
 
 use headrace_units::Nanos;
-use headrace_work::{Block, Breakdown, Request};
+use headrace_work::{Block, Breakdown, Cause, Request};
 use headrace_workload::Arrivals;
 
 use super::options::End;
@@ -30,6 +30,9 @@ pub fn applies(plan: &Plan) -> Result<(), String> {
     }
     if stream.spec.arrivals.mean_rate().is_none() {
         return Err(format!("the stream `{}` waits for its answers", stream.name));
+    }
+    if stream.spec.cause != Cause::Host {
+        return Err(format!("requests of `{}` are work that no host waits for", stream.name));
     }
     if !stream.is_patient() {
         return Err(format!("requests of `{}` may be held back, dropped or given up", stream.name));

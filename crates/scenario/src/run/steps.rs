@@ -109,6 +109,7 @@ impl<'m> Work<'m> {
                 self.of.took_no_time(self.index, false).await;
             }
         }
+        self.of.note_step(self.index, |totals| totals.trained += 1);
         self.training.left.set(self.training.left.get() - 1);
         if self.training.left.get() == 0 {
             self.of.stop(End::Done);

@@ -153,7 +153,7 @@ fn join(network: &QueueNetwork, stream: usize, name: &str) -> Option<String> {
 /// Behind a queue arrivals are Poisson only where its service is exponential.
 fn through_several(network: &QueueNetwork, stream: usize) -> Option<String> {
     let asked = || network.queues.iter().filter_map(|queue| queue.asked[stream].as_ref());
-    let one_after_another: f64 = asked().map(|asked: &network::Asked| asked.visits / asked.parallelism).sum();
+    let one_after_another: f64 = asked().map(|asked: &network::Asked| asked.path_visits).sum();
     let exponential = asked().all(|asked| asked.distribution.is_exponential());
     (one_after_another > 1.0 + 1e-9 && !exponential).then(|| {
         let name = &network.streams[stream].0.name;

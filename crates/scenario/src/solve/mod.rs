@@ -201,9 +201,15 @@ pub fn multiple(plan: &Plan) -> Option<(String, f64)> {
     Some((first.component, first.saturates_at_per_s / network.load()))
 }
 
+/// Largest number of components with which a run asks for formulas: with more, they may cost more than the run.
+const MOST_OF_RUN: usize = 1000;
+
 /// Returns the formulas, their answer at the scenario's own load, and the assumptions that fail. `None` where there is no formula, and
-/// where only approximations for clients or for parts of requests are known: these cost more than many a run.
+/// where these cost more than many a run: with many components, and where clients or parts of requests are approximated.
 pub fn at_own_load(plan: &Plan) -> Option<NetworkTheory> {
+    if plan.graph.nodes.len() > MOST_OF_RUN {
+        return None;
+    }
     let network = QueueNetwork::of(plan).ok().filter(|network| !plan.has_phases() && !network.has_joins())?;
     let fails = assumptions::that_fail(&network);
     if !network.is_open() && !fails.is_empty() {

@@ -59,8 +59,12 @@ pub struct ServiceQueue {
 pub struct Asked {
     pub visits: f64,
     pub distribution: Distribution,
-    /// Number of visits in parallel, at several such queues.
-    pub parallelism: f64,
+    /// The number of visits that the request waits for one after another: parallel ones count as one, those after its answer as none.
+    pub path_visits: f64,
+    /// The part of the work, in ms, that is on the path of the request.
+    pub path_ms: f64,
+    /// True if parts of the request are at several such queues at once.
+    pub is_split: bool,
     /// The squared coefficient of variation of the time between visits.
     pub arrivals_cv2: f64,
     /// The visits of each rank and their distributions; the smallest rank is served first.
@@ -74,11 +78,6 @@ impl Asked {
     pub fn work_ms(&self) -> f64 {
         self.visits * self.distribution.mean()
     }
-
-    /// Returns the part of the work, in ms, that is on the path of the request: parallel visits count once.
-    pub fn path_ms(&self) -> f64 {
-        self.work_ms() / self.parallelism
-    }
 }
 
 impl ServiceQueue {
@@ -89,7 +88,7 @@ impl ServiceQueue {
 
     /// Returns the part of the work of a stream, in ms, that is on the path of the request; 0 if the stream does not come here.
     pub fn path_ms(&self, stream: usize) -> f64 {
-        self.asked[stream].as_ref().map_or(0.0, Asked::path_ms)
+        self.asked[stream].as_ref().map_or(0.0, |asked| asked.path_ms)
     }
 
     /// The ranks of all visits, the first to be served first.
@@ -113,7 +112,7 @@ impl ServiceQueue {
 
     /// Returns true if parts of one request of a stream are here and at other queues at the same time.
     pub fn splits(&self, stream: usize) -> bool {
-        self.asked[stream].as_ref().is_some_and(|asked| asked.parallelism > 1.0)
+        self.asked[stream].as_ref().is_some_and(|asked| asked.is_split)
     }
 }
 
@@ -205,7 +204,7 @@ impl<'p> QueueNetwork<'p> {
     pub fn rounds(&self, stream: usize) -> f64 {
         let split = self.queues.iter().filter(|queue| queue.splits(stream));
         let asked = split.filter_map(|queue| queue.asked[stream].as_ref());
-        asked.map(|asked| asked.visits / asked.parallelism).sum()
+        asked.map(|asked| asked.path_visits).sum()
     }
 
     /// The joins of a stream: how often, over how many parts, and the distribution of the largest.
@@ -334,7 +333,6 @@ fn asked(at: (NodeId, Option<&str>), priority: u8, demands: &[Demand]) -> Option
     let distribution = Distribution::mixed(
         here.iter().map(|(_, demand)| (demand.visits / visits, demand.distribution.clone())).collect(),
     );
-    let path = sum(|demand| demand.work_ms() / demand.parallelism);
     let arrivals_cv2 = sum(|demand| demand.visits * demand.arrivals_cv2) / visits;
     let rank = |order: QueueOrder| match order {
         QueueOrder::FirstCome | QueueOrder::Apart => 0,
@@ -346,8 +344,16 @@ fn asked(at: (NodeId, Option<&str>), priority: u8, demands: &[Demand]) -> Option
         .map(|(order, demand)| (rank(*order), demand.visits, demand.distribution.clone()))
         .collect();
     let ahead_ms = here.iter().map(|(_, demand)| demand.ahead_ms).fold(0.0, f64::max);
-    let parallelism = sum(Demand::work_ms) / path;
-    Some(Asked { visits, distribution, parallelism, arrivals_cv2, ranks, ahead_ms })
+    Some(Asked {
+        visits,
+        distribution,
+        path_visits: sum(|demand| demand.visits / demand.parallelism),
+        path_ms: sum(|demand| demand.work_ms() / demand.parallelism),
+        is_split: here.iter().any(|(_, demand)| demand.parallelism > 1.0 && demand.parallelism.is_finite()),
+        arrivals_cv2,
+        ranks,
+        ahead_ms,
+    })
 }
 
 /// Every component works when the run begins: formulas know the system before its first fault alone.
@@ -395,7 +401,7 @@ fn of_one_kind(plan: &Plan) -> Result<(), Vec<Problem>> {
         ArrivalSpec::Steps(_) => {
             Some("clients think and ask by themselves: these are reader threads that wait for accelerators")
         }
-        ArrivalSpec::Replay(_) => Some("arrivals have a law: these are as recorded"),
+        ArrivalSpec::Replay(_) => Some("arrivals follow a distribution: those of a trace are as recorded"),
         ArrivalSpec::Varying(_) => Some(VARIES),
         ArrivalSpec::Log(_) => Some(BURSTS),
         _ => None,

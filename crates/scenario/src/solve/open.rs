@@ -142,7 +142,7 @@ fn response(network: &QueueNetwork, stream: usize, rates: &[f64], waits: &[Vec<O
     for (queue, waits) in network.queues.iter().zip(waits) {
         let Some(asked) = &queue.asked[stream] else { continue };
         let wait = if asked.ahead_ms > 0.0 { beyond(queue, rates, asked) } else { waits[stream] };
-        response += asked.path_ms() + asked.visits / asked.parallelism * wait?;
+        response += asked.path_ms + asked.path_visits * wait?;
     }
     for (times, branches, part) in network.joins(stream) {
         response += times * join(network, stream, rates, branches, part)?;

@@ -392,3 +392,23 @@ run: {{seed: 1, time: 1000 s}}
         assert!(!found.notes.join(" ").contains("queues grow"), "{:?}", found.notes);
     }
 }
+
+/// A station tells the reads of a scrub from those of hosts: 80 a second of 5 ms, beside 20 of 5 ms each.
+#[test]
+fn a_station_tells_scrubs_from_requests_of_hosts() {
+    for order in ["first_come", "priority"] {
+        let found = run(&format!(
+            "
+parts: {{s: {{type: station, service: 5 ms, order: {order}, capacity: 10 GB}}}}
+system:
+  a: {{type: array, level: raid1, of: s, disks: 2, scrub: {{rate: 5120 KiB/s, chunk: 64 KiB}}}}
+workload: {{u: {{to: a, arrivals: {{poisson: 40 /s}}, size: 4 KiB, op: {{reads: 100 %}}}}}}
+run: {{time: 1000 s}}
+"
+        ));
+        let shares = &found.components.iter().find(|one| one.path == "a/s[0]").unwrap().utilisation_by_cause;
+        assert!((shares["scrub"] / 0.4 - 1.0).abs() < 0.02, "{shares:?}");
+        assert!((shares["host"] / 0.1 - 1.0).abs() < 0.1, "{shares:?}");
+        assert!(found.bottleneck.unwrap().background > 0.75);
+    }
+}

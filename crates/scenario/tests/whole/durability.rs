@@ -212,6 +212,32 @@ fn the_formula_counts_sets_of_drives_and_not_groups() {
     assert!((1.0..1.5).contains(&(volume.mean_years.value / theory.mean_years)), "{volume:?}");
 }
 
+/// Of 1,024 groups on 120 pairs of drives each is read on its own: the formula counts the bytes of all of them.
+#[test]
+fn the_formula_reads_all_groups_of_a_pair_of_drives() {
+    let latent = "latent_error: 1e-10 /bit";
+    let found = found(
+        &pool("replicas: 2", latent)
+            .replace("groups: 64", "groups: 1024")
+            .replace("size: 8 GB", "size: 8 GiB"),
+    );
+    let volume = &found.volumes[0];
+    assert!(volume.causes[0].what.starts_with("a latent error"), "{:?}", volume.causes);
+    // A drive holds 1 GiB of the 16 that the two copies have: two objects of 4 MiB a group.
+    let p = 1.0 - libm::exp(-8.0 * 1_073_741_824.0 * 1e-10);
+    is_near(volume.mean_years.value, 1.0 / (16.0 * 0.02 * p), 0.05);
+    // The losses of one failure are counted pair by pair, 15 × (1 − e⁻⁰·⁰⁵⁷) for each drive, so that the formula gives a lower bound.
+    let bound = 1.0 / (16.0 * 0.02 * 15.0 * (1.0 - libm::exp(-8.0 * 1_073_741_824.0 * 1e-10 / 15.0)));
+    is_near(volume.theory.as_ref().unwrap().mean_years, bound, 0.02);
+}
+
+/// Four groups of two replicas leave at least eight of sixteen drives empty: those that hold something are rebuilt.
+#[test]
+fn drives_without_a_group_are_not_rebuilt() {
+    let found = found(&pool("replicas: 2", "").replace("groups: 64", "groups: 4"));
+    assert!(found.volumes[0].rebuilds[0].rebuild.value > 0.0, "{found:?}");
+}
+
 /// A server that takes its drives with it loses as much more as it has drives; in one rack, the rack is the risk.
 #[test]
 fn servers_and_racks_of_a_pool_fail_too() {

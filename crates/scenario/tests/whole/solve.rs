@@ -650,6 +650,59 @@ workload: {{users: {{to: clerks, arrivals: {{{arrivals}}}}}}}
     }
 }
 
+/// `run` gives the approximation that `solve` gives, with the assumption that fails; and an array whose requests are not split is exact.
+#[test]
+fn a_run_says_what_solve_does_of_networks() {
+    let of_run = |text: &str| {
+        let found = simulate(text, "test.yaml", &[], &Options::default(), &Progress::default());
+        found.unwrap_or_else(|problems| panic!("{}", problems.rendered())).results.theory.remove(0)
+    };
+    let own = |text: &str| {
+        let solved = solved(text, None);
+        let point = solved.points.iter().find(|point| point.own).unwrap();
+        (solved.fails.join("; "), point.response_ms.unwrap())
+    };
+    let clerks = "
+system: {d: {type: station, servers: 4, service: {hyperexponential: {mean: 10 ms, cv: 2}}}}
+workload: {u: {to: d, arrivals: {poisson: 280 /s}}}
+run: {requests: 1000}
+";
+    let (theory, (fails, mean)) = (of_run(clerks), own(clerks));
+    assert_eq!((theory.exact, theory.fails, theory.mean_ms), (false, Some(fails), Some(mean)));
+    let array = format!(
+        "{ARRAY}
+workload: {{u: {{to: volume, arrivals: {{closed: {{depth: 6, think: {{exponential: 50 ms}}}}}}, size: 4 KiB}}}}
+run: {{requests: 1000}}
+"
+    );
+    let (theory, (fails, mean)) = (of_run(&array), own(&array));
+    assert!(theory.exact && fails.is_empty(), "{theory:?} {fails}");
+    assert!((theory.mean_ms.unwrap() / mean - 1.0).abs() < 1e-12, "{theory:?} {mean}");
+}
+
+/// Writes are answered from the buffer of a solid-state drive: the flash that they need afterwards is work, and no wait of theirs.
+#[test]
+fn writes_into_a_buffer_do_not_wait_for_flash() {
+    let text = "
+system: {d: {type: ssd, device: micron-7450-pro-1920gb}}
+workload: {u: {to: d, arrivals: {poisson: 5000 /s}, size: 16 KiB, align: 16 KiB, op: write}}
+";
+    let solved = agrees(text, (5000.0, 5000.0), 0.02);
+    assert!(solved.stations.iter().any(|station| station.component == "d" && station.demand_ms > 0.0));
+}
+
+/// Formulas go through all units of a request, so that they refuse one of a terabyte.
+#[test]
+fn requests_of_millions_of_units_are_refused() {
+    let told = refusal(
+        "
+system: {v: {type: array, level: raid5, of: {type: station, service: 1 ms, capacity: 900 TB}, disks: 5, stripe_unit: 64 KiB}}
+workload: {u: {to: v, arrivals: {poisson: 1 /s}, size: 1 TB}}
+",
+    );
+    assert!(told.contains("a request has at most 65536 stripe units: one of `v` has 15258790"), "{told}");
+}
+
 /// Four places, each held for 10 ms, answer 400/s, whoever waits outside: 64 clients wait 160 ms. And more than 400/s cannot be answered.
 #[test]
 fn a_queue_depth_limits_what_a_system_sustains() {

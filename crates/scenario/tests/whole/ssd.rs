@@ -299,3 +299,21 @@ fn headroom_beside_garbage_collection_is_an_estimate() {
     let times = bottleneck.saturates_at.unwrap();
     assert!((times * bottleneck.utilisation - 1.0).abs() < 1e-9, "{times} {}", bottleneck.utilisation);
 }
+
+/// Reads of pages that were never written take no flash time, and that is said.
+#[test]
+fn reads_of_what_was_never_written_are_told() {
+    let told = |written: u32| {
+        let text = format!(
+            "
+system: {{d: {{type: ssd, device: micron-7450-pro-1920gb, written: {written} %}}}}
+workload: {{u: {{to: d, arrivals: {{poisson: 1000 /s}}, size: 4 KiB, align: 4 KiB, op: read, pattern: uniform}}}}
+run: {{requests: 2000}}
+"
+        );
+        let found = simulate(&text, "test.yaml", &[], &Options::default(), &Progress::default()).unwrap();
+        found.results.notes.into_iter().find(|note| note.contains("found no data on flash"))
+    };
+    assert!(told(60).unwrap().starts_with("d: 4"), "{:?}", told(60));
+    assert_eq!(told(100), None);
+}

@@ -132,6 +132,43 @@ fn checkpoints_begin_when_they_are_told() {
     assert_eq!(results.streams[0].writes.as_ref().map(|writes| writes.count), Some(7 * 10));
 }
 
+/// Each step is the first after a checkpoint.
+#[test]
+fn steps_that_all_follow_a_checkpoint_have_no_utilisation() {
+    let steps = "accelerators: 1, batch: 5, compute: 10 ms, samples: 400, epochs: 1, \
+                 checkpoint: {every: 1, size: 1 MB, write: 100 kB}";
+    let (results, steps) = training("2 ms", steps);
+    assert_eq!(steps.au, None);
+    let told = "Every step was the first of an epoch or after a checkpoint: no utilisation.";
+    assert!(results.answer.contains(told), "{}", results.answer);
+}
+
+/// The training that ends first ends the run, and what the other has left is said.
+#[test]
+fn training_that_is_cut_short_is_told() {
+    let steps = |epochs| {
+        format!("{{steps: {{accelerators: 1, batch: 5, compute: 10 ms, samples: 100, epochs: {epochs}}}}}")
+    };
+    let text = |epochs: [u32; 2]| {
+        format!(
+            "system: {{s: {{type: station, servers: 64, service: 1 ms, capacity: 1 GB}}}}
+workload:
+  a: {{to: s, size: 100 kB, arrivals: {}}}
+  b: {{to: s, size: 100 kB, arrivals: {}}}
+run: {{requests: 20000, warm_up: none}}
+",
+            steps(epochs[0]),
+            steps(epochs[1])
+        )
+    };
+    let told = |epochs| {
+        let notes = found(&text(epochs)).unwrap().notes;
+        notes.into_iter().find(|note| note.contains("epoch"))
+    };
+    assert_eq!(told([1, 3]).unwrap(), "the last epoch of `a` ended the run: `b` had epochs left");
+    assert_eq!(told([3, 1]).unwrap(), "the last epoch of `b` ended the run: `a` had epochs left");
+}
+
 /// The recursion and formulas do not apply, and mistakes are reported at the field.
 #[test]
 fn mistakes_are_told_by_the_field() {

@@ -79,7 +79,9 @@ pub trait Theory {
         match (self.time(op, bytes), self.servers()) {
             (Some(time), 1) => Ok(Distribution::Fixed(time.ms())),
             (Some(_), servers) => Err(format!("one server: `{}` has {servers}", view.path())),
-            (None, _) => Err(format!("there is a formula for a {}", view.kind())),
+            (None, _) => {
+                Err(format!("the service time is known: that of `{}` ({}) is not", view.path(), view.kind()))
+            }
         }
     }
 
@@ -113,7 +115,7 @@ pub trait Theory {
         }
         let queue = ServiceKind::Queue { servers: self.servers(), order: QueueOrder::FirstCome };
         held(self, load).map(|held| vec![at(queue, held)]).ok_or_else(|| {
-            format!("the demand of a request on a {} is known: `{}` has no formula", view.kind(), view.path())
+            format!("the work of a request is known: that on `{}` ({}) is not", view.path(), view.kind())
         })
     }
 
@@ -129,7 +131,7 @@ pub trait Theory {
         path_transfer: (Phase, u32, u32),
     ) -> Result<Vec<Demand>, String> {
         _ = (load, path_transfer);
-        Err(format!("the holding time of a {} is known: `{}` has no formula", view.kind(), view.path()))
+        Err(format!("the holding time is known: that of `{}` ({}) is not", view.path(), view.kind()))
     }
 
     /// Checks that requests are answered in order of arrival, so that they can be passed through without events.

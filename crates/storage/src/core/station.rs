@@ -1,17 +1,19 @@
 //! A station: servers with a service time by distribution. The queue of the textbooks, and a placeholder for what is not modelled
 //! in detail.
 
+use std::cell::OnceCell;
+
 use headrace_analytic::Distribution;
 use headrace_kernel::{Priority, Resource, RngStream};
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
-use headrace_work::{Block, Breakdown, Op, Request, TimeSpec};
+use headrace_work::{Block, Breakdown, Cause, Op, Request, TimeSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::core::component::{Component, InOrder, Plan, Spec, Theory};
 use crate::core::context::NodeContext;
 use crate::core::graph::{Lowering, View};
-use crate::core::meter::Activity;
+use crate::core::meter::{Activity, ByCause};
 use crate::core::theory::{self, Demand, Features, Load, Model, ServiceKind};
 use crate::core::work::Serve;
 
@@ -174,6 +176,8 @@ pub struct Station<'m> {
     servers: Servers<'m>,
     spec: &'m StationSpec,
     draws: RngStream,
+    /// Its work that no host waits for; empty until there is any, since most stations have none.
+    by_cause: OnceCell<Box<ByCause>>,
 }
 
 impl Plan for StationSpec {
@@ -185,7 +189,7 @@ impl Plan for StationSpec {
             Order::FirstCome => Servers::FirstCome(Resource::fcfs(sim, many)),
             Order::Priority => Servers::Priority(Resource::new(sim, many, Priority::default())),
         };
-        Station { servers, spec: self, draws: context.stream("service"), context }
+        Station { servers, spec: self, draws: context.stream("service"), context, by_cause: OnceCell::new() }
     }
 }
 
@@ -203,11 +207,34 @@ impl Station<'_> {
     }
 }
 
+impl<'m> Station<'m> {
+    /// Serves what no host waits for, and meters it by its cause.
+    async fn serve_background(&'m self, request: &Request<Block>, service: Nanos) {
+        let sim = self.context.shared.sim;
+        let served =
+            || self.by_cause.get_or_init(Box::default).during(request.cause, sim, sim.delay(service));
+        match &self.servers {
+            Servers::FirstCome(servers) => {
+                let _held = servers.acquire(()).await;
+                served().await;
+            }
+            Servers::Priority(servers) => {
+                let _held = servers.acquire(u32::from(request.priority)).await;
+                served().await;
+            }
+        }
+    }
+}
+
 impl<'m> Component<'m> for Station<'m> {
     fn activity(&self, now: Nanos) -> Option<Activity> {
-        Some(match &self.servers {
+        let all = match &self.servers {
             Servers::FirstCome(servers) => Activity::of(servers.servers(), &servers.usage(), now),
             Servers::Priority(servers) => Activity::of(servers.servers(), &servers.usage(), now),
+        };
+        Some(match self.by_cause.get() {
+            Some(by_cause) => by_cause.of(all, now),
+            None => all,
         })
     }
 }
@@ -217,9 +244,10 @@ impl<'m> Serve<'m, Block> for Station<'m> {
     async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         let service = self.service_of(request);
         match &self.servers {
-            Servers::FirstCome(servers) => servers.serve(service).await,
-            Servers::Priority(servers) => servers.serve_by(u32::from(request.priority), service).await,
-        };
+            _ if request.cause != Cause::Host => self.serve_background(request, service).await,
+            Servers::FirstCome(servers) => _ = servers.serve(service).await,
+            Servers::Priority(servers) => _ = servers.serve_by(u32::from(request.priority), service).await,
+        }
         let ended = self.context.shared.sim.now();
         self.charge(breakdown, ended - service, ended);
     }

@@ -230,7 +230,8 @@ pub struct Demand {
     pub visits: f64,
     /// Distribution of the time for which each visit holds a server.
     pub distribution: Distribution,
-    /// Number of visits of one request that run in parallel at several such nodes: the request waits for one of them.
+    /// Number of visits of one request that run in parallel at several such nodes: the request waits for one of them. Infinite where
+    /// they come after its answer.
     pub parallelism: f64,
     /// The squared coefficient of variation of the time between visits: 1 where they come at random (Poisson), less where they
     /// come more regularly.
@@ -317,7 +318,13 @@ impl Demand {
         self.visits * self.distribution.mean()
     }
 
-    /// The demand where the same request comes `visits` times, `beside` of them in parallel.
+    /// The demand of what is done after the answer: nobody waits for it, but others find the server held.
+    #[must_use]
+    pub fn after_answer(self) -> Self {
+        Self { parallelism: f64::INFINITY, ..self }
+    }
+
+    /// The demand where the same request comes `visits` times, `parallelism` of them in parallel.
     pub fn times(self, visits: f64, parallelism: f64) -> Self {
         Self { visits: self.visits * visits, parallelism: self.parallelism * parallelism, ..self }
     }

@@ -96,6 +96,8 @@ pub struct Ssd<'m> {
     ftl: RefCell<Option<Box<Ftl>>>,
     reads: Cell<u64>,
     flash_reads: Cell<u64>,
+    /// Reads that found no data on flash.
+    empty_reads: Cell<u64>,
     /// Pages that discards covered.
     discarded: Cell<u64>,
 }
@@ -121,6 +123,7 @@ impl Plan for SsdPlan {
             ftl: RefCell::default(),
             reads: Cell::default(),
             flash_reads: Cell::default(),
+            empty_reads: Cell::default(),
             discarded: Cell::default(),
         }
     }
@@ -305,7 +308,7 @@ impl<'m> Component<'m> for Ssd<'m> {
                 turns * 100.0
             )
         });
-        fresh.into_iter().chain(early).collect()
+        fresh.into_iter().chain(early).chain(self.reads_of_nothing()).collect()
     }
 
     fn begin(&'m self) {

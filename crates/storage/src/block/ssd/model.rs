@@ -32,6 +32,28 @@ impl SsdPlan {
         self.numbers.geometry().read_parts()
     }
 
+    /// Returns the demand of the requests of one operation on the dies; `None` without any.
+    fn on_dies(&self, view: View, load: &Load, op: Op) -> Option<Demand> {
+        let kinds = || load.kinds.iter().filter(|(_, its, _)| *its == op);
+        let share: f64 = kinds().map(|(p, ..)| p).sum();
+        if share == 0.0 {
+            return None;
+        }
+        let time = |bytes| Distribution::Fixed(self.flash_ms(op, bytes, !load.uniform));
+        let held = Distribution::mixed(kinds().map(|(p, _, bytes)| (p / share, time(*bytes))).collect());
+        let server = ServiceKind::Queue { servers: self.dies(), order: QueueOrder::Apart };
+        let name = view.path();
+        let fails = match op {
+            Op::Write => Some(format!(
+                "writes find room in the buffer of `{name}`: it may be full, and garbage collection is left out"
+            )),
+            _ if load.uniform => None,
+            _ => Some(format!("reads of neighbours share all of a row: those of `{name}` may share less")),
+        };
+        let demand = Demand { fails: fails.into_iter().collect(), ..Demand::one(view.id(), server, held) };
+        Some(demand.times(share, 1.0)).filter(|demand| demand.work_ms() > 0.0)
+    }
+
     /// Returns the demands of a request at the ports and at the controller, each by itself.
     fn ports(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
         let mut ports: Vec<View> = view.uses().collect();
@@ -72,25 +94,7 @@ impl Theory for SsdPlan {
 
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
         let mut demands = self.ports(view, load)?;
-        let (flash, dies) = (&self.numbers.flash, self.dies());
-        let kinds = load
-            .kinds
-            .iter()
-            .map(|(p, op, bytes)| (*p, Distribution::Fixed(self.flash_ms(*op, *bytes, !load.uniform))));
-        let server = ServiceKind::Queue { servers: dies, order: QueueOrder::Apart };
-        let mut held = Demand::one(view.id(), server, Distribution::mixed(kinds.collect()));
-        if !load.uniform {
-            held.fails.push(format!(
-                "reads of neighbours share all of a row: those of `{}` may share less",
-                view.path()
-            ));
-        }
-        if load.writes() {
-            held.fails.push(format!(
-                "writes wait for no flash: `{}` has a buffer and garbage collection",
-                view.path()
-            ));
-        }
+        let flash = &self.numbers.flash;
         let after = |(p, op, bytes): &(f64, Op, u64)| {
             let channel = flash.channel_rate.get().time_for(Bytes(*bytes)).ms();
             let channel = if *op == Op::Read {
@@ -102,9 +106,9 @@ impl Theory for SsdPlan {
         };
         let delay = Distribution::mixed(load.kinds.iter().map(after).collect());
         demands.push(Demand::one(view.id(), ServiceKind::Delay, delay));
-        if held.work_ms() > 0.0 {
-            demands.push(held);
-        }
+        demands.extend(self.on_dies(view, load, Op::Read));
+        // The buffer answers writes, and programs them afterwards.
+        demands.extend(self.on_dies(view, load, Op::Write).map(Demand::after_answer));
         Ok(demands)
     }
 

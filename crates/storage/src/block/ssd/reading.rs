@@ -9,6 +9,9 @@ use super::ftl::Ftl;
 use super::geometry::PAGE;
 use super::mapping::PageLocation;
 
+/// The share of reads from which on it is said that they found no data.
+const MANY: f64 = 0.01;
+
 impl<'m> Ssd<'m> {
     /// The row that holds a page, where the page is on flash.
     #[inline]
@@ -43,14 +46,30 @@ impl<'m> Ssd<'m> {
     pub(super) async fn read(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         let pages = Self::pages(request.work);
         if pages.len() == 1 {
-            return self.read_page(self.row(pages.start), request, breakdown).await;
+            let row = self.row(pages.start);
+            self.empty_reads.set(self.empty_reads.get() + u64::from(row.is_none()));
+            return self.read_page(row, request, breakdown).await;
         }
         let rows = self.rows(pages);
         if rows.is_empty() {
+            self.empty_reads.set(self.empty_reads.get() + 1);
             self.read_page(None, request, breakdown).await
         } else {
             self.read_all(&rows, request, breakdown).await
         }
+    }
+
+    /// Returns a remark on reads that took no flash time, where part of the drive was never written.
+    pub(super) fn reads_of_nothing(&self) -> Option<String> {
+        let (plan, empty) = (self.plan, self.empty_reads.get() as f64 / self.reads.get().max(1) as f64);
+        (u64::from(plan.filled) < plan.numbers.logical_pages() && empty >= MANY).then(|| {
+            format!(
+                "{}: {:.0} % of reads found no data on flash, and took none of its time: what they read was never written (`written`), or is \
+                 in the buffer",
+                self.context.path,
+                empty * 100.0
+            )
+        })
     }
 
     /// Returns the time at which a read reaches the dies whose command the controller has now.
