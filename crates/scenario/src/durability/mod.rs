@@ -350,9 +350,9 @@ fn theory(
     let births = (0..=of.tolerates as usize).map(|lost| (width - lost) as f64 * drives.per_s);
     let deaths: Vec<f64> =
         (1..=of.tolerates as usize).map(|lost| lost as f64 / (wait_s + part * rebuild_s(lost))).collect();
-    // What is read of all groups on these drives until the first of the rebuilds ends has an error with the probability 1 − e⁻ᵉʳʳᵒʳˢ.
-    let read = of.critical_bytes * of.groups.len() as f64 / groups / f64::from(of.tolerates.max(1));
-    let killed = deaths.last().map_or(0.0, |end| end * libm::expm1(latent_per_byte * read));
+    let errors = latent_per_byte * of.critical_bytes * of.groups.len() as f64 / groups;
+    let chance = chance_of_error(errors, of.tolerates).min(1.0 - f64::EPSILON);
+    let killed = deaths.last().map_or(0.0, |end| end * chance / (1.0 - chance));
     let chain = BirthDeath { births: births.collect(), deaths, killed };
     let shared = groups * width as f64 > of.drives.len() as f64;
     let formula = match (groups, shared) {
@@ -362,6 +362,24 @@ fn theory(
     };
     Some(LossTheory { formula, mean_years: chain.mean_time() / groups / YEAR_S })
 }
+
+/// Returns the chance that a rebuild meets a latent error, where `errors` are expected in all of its data and `lost` drives are rebuilt at
+/// once: E[1 − e^(−errors × L)]. When the last of them fails, the share L of the data is left to the furthest of the others, the least of
+/// `lost` − 1 uniform ones.
+fn chance_of_error(errors: f64, lost: u32) -> f64 {
+    if lost < 2 {
+        return -libm::expm1(-errors);
+    }
+    let others = f64::from(lost - 1);
+    let at = |step: u32| {
+        let left = (f64::from(step) + 0.5) / f64::from(STEPS);
+        others * libm::pow(1.0 - left, others - 1.0) * -libm::expm1(-errors * left)
+    };
+    (0..STEPS).map(at).sum::<f64>() / f64::from(STEPS)
+}
+
+/// Steps of the integral over what is left of a rebuild.
+const STEPS: u32 = 1000;
 
 /// Seconds from a failure until a rebuild begins: of an array without spares, the drive is replaced first.
 fn wait_of(of: &Redundancy, wait_s: f64, replace_s: f64) -> f64 {

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use super::process::{FailureProcess, RepairTimes, UnitKind};
 use super::repairs::{MeasuredRebuild, RepairLaw, Repairs};
-use super::sampling;
+use super::{chance_of_error, sampling};
 use crate::progress::Progress;
 
 /// Disks of one stripe, of which `tolerates` may be lost; times are in s.
@@ -113,6 +113,20 @@ fn latent_errors_are_met_with_the_probability_of_data_sheets() {
     );
     let expected = -libm::expm1(-0.8);
     assert!((tally.losses[1] / expected - 1.0).abs() < 1e-3, "{} for {expected}", tally.losses[1]);
+}
+
+/// By hand: 1 − e⁻ˣ; 1 − (1 − e⁻ˣ)/x; 1 − 2 (x − 1 + e⁻ˣ)/x².
+#[test]
+fn errors_are_met_in_what_the_first_rebuild_has_left() {
+    for errors in [0.1, 1.5, 20.0] {
+        let none = libm::exp(-errors);
+        let two = 1.0 - (1.0 - none) / errors;
+        let three = 1.0 - 2.0 * (errors - 1.0 + none) / (errors * errors);
+        for (lost, expected) in [(1, 1.0 - none), (2, two), (3, three)] {
+            let found = chance_of_error(errors, lost);
+            assert!((found / expected - 1.0).abs() < 1e-4, "{lost}, {errors}: {found} for {expected}");
+        }
+    }
 }
 
 /// The states of some pairs of disks that fail and are repaired by themselves: the mean time until both of a pair are lost, from the

@@ -1,6 +1,6 @@
 //! The commands that wait before a drive: a discipline of its arm's queue, which asks the drive who is next.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
@@ -77,7 +77,9 @@ impl Discipline for CommandQueue<'_> {
         let now = self.sim.now();
         let arm = self.drive.borrow_mut().arm_at(now);
         let drive = self.drive.borrow();
-        let at = self.chooser.next(held, arm, now, |waiting| drive.positioning_ns(now, &waiting.block));
+        let until_room = OnceCell::new();
+        let positioning = |waiting: &Waiting| drive.positioning_ns(now, &waiting.block, &until_room);
+        let at = self.chooser.next(held, arm, now, positioning);
         drop(drive);
         self.held.remove(at);
         let (waiter, _) = self.waiters.remove(at);

@@ -174,13 +174,13 @@ impl WriteBuffer {
         (!held.is_empty()).then(|| drain.next(held, actuator.track(), Nanos(at as u64), positioning))
     }
 
-    /// Returns the estimated time from `now` until there is space for a write, in ns: if there is none, until the next write is under the
-    /// head.
-    pub fn until_room_ns(&self, actuator: &Actuator, platter: &Platter, now: f64, span: SectorSpan) -> f64 {
-        let begin = SectorSpan { end: span.end.min(span.first + self.room), ..span };
-        if self.has_room(now, begin) {
-            return 0.0;
-        }
+    /// Returns true if there is space for a write at `now`, or for its first sectors where all of it is larger than the buffer.
+    pub fn has_room_to_begin(&self, now: f64, span: SectorSpan) -> bool {
+        self.has_room(now, SectorSpan { end: span.end.min(span.first + self.room), ..span })
+    }
+
+    /// Returns the estimated time from `now` until a full buffer has space, in ns: until the next write is under the head.
+    pub fn until_room_ns(&self, actuator: &Actuator, platter: &Platter, now: f64) -> f64 {
         let begin = now.max(actuator.free_at());
         let next = self.choose(&mut { self.drain }, actuator, platter, begin);
         let positioning = |at: usize| positioning_ns(&self.dirty[at], actuator, platter, begin);

@@ -10,6 +10,8 @@ mod read;
 mod tests;
 mod write;
 
+use std::cell::OnceCell;
+
 use headrace_kernel::RngStream;
 use headrace_units::{Fraction, Nanos};
 use headrace_work::{Block, Op};
@@ -184,8 +186,8 @@ impl Drive {
     }
 
     /// Returns the drive's estimate of the time from `now` until the data of a command is under the head, in ns; zero if the cache
-    /// answers or the drive reads it ahead next.
-    pub fn positioning_ns(&self, now: Nanos, block: &Block) -> f64 {
+    /// answers or the drive reads it ahead next. `until_room` keeps the time until a full buffer has space, which is that of all writes.
+    pub fn positioning_ns(&self, now: Nanos, block: &Block, until_room: &OnceCell<f64>) -> f64 {
         let (now, span) = (now.0 as f64, SectorSpan::of(block));
         match (block.op, &self.buffer) {
             (Op::Read, _) => match self.cache.find(span) {
@@ -195,8 +197,9 @@ impl Drive {
             },
             // It is never served before what came before it, nor after what came after it.
             (Op::Flush, _) => 0.0,
+            (Op::Write | Op::Discard, Some(buffer)) if buffer.has_room_to_begin(now, span) => 0.0,
             (Op::Write | Op::Discard, Some(buffer)) => {
-                buffer.until_room_ns(&self.actuator, &self.platter, now, span)
+                *until_room.get_or_init(|| buffer.until_room_ns(&self.actuator, &self.platter, now))
             }
             (Op::Write | Op::Discard, None) => self.to_platter_ns(now, span, span.first, Op::Write),
         }

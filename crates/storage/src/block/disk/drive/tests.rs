@@ -293,8 +293,8 @@ fn what_comes_by_itself_is_priced_at_nothing() {
     let mut drive = caching();
     let now = drive.serve(Nanos::ZERO, &block(Op::Read, 1 << 20, 4 * KIB)).done;
     let next = block(Op::Read, (1 << 20) + 4 * KIB, 64 * KIB);
-    assert_eq!(drive.positioning_ns(now, &next), 0.0);
-    assert!(drive.positioning_ns(now, &block(Op::Read, 500 << 20, 4 * KIB)) > 0.0);
+    assert_eq!(drive.positioning_ns(now, &next, &OnceCell::new()), 0.0);
+    assert!(drive.positioning_ns(now, &block(Op::Read, 500 << 20, 4 * KIB), &OnceCell::new()) > 0.0);
 }
 
 /// A read partly in the cache is priced from its first missing sector.
@@ -302,8 +302,9 @@ fn what_comes_by_itself_is_priced_at_nothing() {
 fn a_partly_cached_read_is_priced_from_its_first_missing_sector() {
     let mut drive = drive(Some(write_back(ReadAhead::Never, Scheduling::Fcfs)));
     let now = drive.serve(Nanos::ZERO, &block(Op::Read, 1 << 20, 64 * KIB)).done;
-    let [partly, rest, all] = [(32, 64), (64, 32), (32, 32)]
-        .map(|(kib, size)| drive.positioning_ns(now, &block(Op::Read, (1 << 20) + kib * KIB, size * KIB)));
+    let [partly, rest, all] = [(32, 64), (64, 32), (32, 32)].map(|(kib, size)| {
+        drive.positioning_ns(now, &block(Op::Read, (1 << 20) + kib * KIB, size * KIB), &OnceCell::new())
+    });
     assert_eq!((partly, all), (rest, 0.0));
     assert!(partly > 0.0);
 }
