@@ -13,6 +13,7 @@
 //! | [`WaitList`] | whatever others offer down the list |
 //! | [`Fluid`] | a transfer over links that others share |
 //! | [`Round`] | the end of a round |
+//! | [`Condition`] | a condition of its own, in order of arrival |
 //! | [`WorkerPool`] | all of several jobs, or the first `k` |
 //!
 //! Resources and pools record their own statistics. A wait of any kind that is dropped before it is over leaves nothing
@@ -44,6 +45,7 @@
 //! address, so a run depends on its seed alone ([`RngStream`]).
 
 mod buckets;
+mod condition;
 mod delay;
 mod discipline;
 mod fluid;
@@ -61,6 +63,7 @@ mod tasks;
 mod wait_list;
 mod worker_pool;
 
+pub use condition::Condition;
 pub use delay::{Delay, Settled};
 pub use discipline::{Discipline, Fcfs, Priority};
 pub use fluid::{Fluid, LABELS, LinkId, LinkUsage, Moved, Transfer};

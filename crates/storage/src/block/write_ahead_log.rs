@@ -5,7 +5,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
-use headrace_kernel::{Round, Sim};
+use headrace_kernel::{Condition, Round, Sim};
 use headrace_stats::Gauge;
 use headrace_units::{Bytes, Nanos};
 use headrace_work::{Block, Breakdown, Op, Request};
@@ -126,7 +126,7 @@ pub struct WriteAheadLog<'m> {
     /// The commits of the last group that failed, from the first to one behind the last.
     failed: Cell<(u64, u64)>,
     is_full: Round<'m>,
-    is_done: Round<'m>,
+    is_done: Condition<'m>,
     /// End of the last record, from the beginning of the log.
     end: Cell<u64>,
     groups: Cell<u64>,
@@ -153,7 +153,7 @@ impl Plan for WriteAheadLogPlan {
             done: Cell::default(),
             failed: Cell::default(),
             is_full: Round::new(sim),
-            is_done: Round::new(sim),
+            is_done: Condition::new(sim),
             end: Cell::default(),
             groups: Cell::default(),
             written: Cell::default(),
@@ -171,12 +171,9 @@ impl<'m> WriteAheadLog<'m> {
         if self.has_full_group() {
             self.is_full.end();
         }
-        while self.done.get() <= mine {
-            if self.done.get() == mine {
-                self.lead(request, breakdown).await;
-            } else {
-                self.is_done.wait().await;
-            }
+        self.is_done.wait_until(|| self.done.get() >= mine).await;
+        if self.done.get() == mine {
+            self.lead(request, breakdown).await;
         }
         breakdown.blocked(self.context.id, self.sim.now());
         let (first, end) = self.failed.get();
@@ -198,12 +195,12 @@ impl<'m> WriteAheadLog<'m> {
         self.group.borrow_mut().up(self.sim.now(), commits);
         self.append(bytes, request, breakdown).await;
         self.group.borrow_mut().down(self.sim.now(), commits);
-        self.done.set(first + commits);
         if breakdown.has_failed() {
-            self.failed.set((first, self.done.get()));
+            self.failed.set((first, first + commits));
         }
         add(&self.groups, 1);
-        self.is_done.end();
+        self.done.set(first + commits);
+        self.is_done.has_changed();
     }
 
     /// Waits for the window, unless the group is full before; and for all that commits at this instant.

@@ -8,7 +8,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeSet, VecDeque};
 use std::pin::Pin;
 
-use headrace_kernel::{Locks, Round, Sim, WorkerPool};
+use headrace_kernel::{Condition, Locks, Round, Sim, WorkerPool};
 use headrace_units::{Bytes, Nanos};
 use headrace_work::{Block, Breakdown, Op, Request};
 
@@ -101,6 +101,8 @@ pub struct FileSystem<'m> {
     throttled: Cell<u32>,
     syncing: Cell<u32>,
     written_back: Round<'m>,
+    /// There may be room for more dirty pages.
+    has_room: Condition<'m>,
     is_watched: Cell<bool>,
     pools: OnceCell<Pools<'m>>,
     counts: FileSystemCounts,
@@ -143,6 +145,7 @@ impl Plan for FileSystemPlan {
             throttled: Cell::default(),
             syncing: Cell::default(),
             written_back: Round::new(sim),
+            has_room: Condition::new(sim),
             is_watched: Cell::default(),
             pools: OnceCell::new(),
             counts: FileSystemCounts::default(),
@@ -255,6 +258,9 @@ impl<'m> FileSystem<'m> {
         add(&self.counts.taken_in, (self.pages.borrow().dirty() - before) as u64);
         self.watch();
         self.start_background();
+        if self.throttled.get() > 0 {
+            self.write_back();
+        }
         add(&self.counts.since_sync, work.bytes);
         if self.plan.spec.fsync_every.is_some_and(|every| self.counts.since_sync.get() >= every.0) {
             self.counts.since_sync.set(0);
@@ -265,10 +271,10 @@ impl<'m> FileSystem<'m> {
     /// Waits until no more is dirty than may be.
     async fn keep_limit(&'m self, breakdown: &mut Breakdown) {
         let most = self.plan.pages(self.plan.spec.dirty_limit.get());
-        while self.dirty() > most {
+        if self.dirty() > most {
             self.throttled.set(self.throttled.get() + 1);
             self.write_back();
-            self.written_back.wait().await;
+            self.has_room.wait_until(|| self.dirty() <= most).await;
             self.throttled.set(self.throttled.get() - 1);
         }
         breakdown.blocked(self.context.id, self.sim.now());
@@ -325,6 +331,7 @@ impl<'m> Component<'m> for FileSystem<'m> {
         *self.pages.borrow_mut() = PageCache::new(self.plan.pages(1.0), self.plan.spec.replacement);
         self.ends.take();
         self.written_back.end();
+        self.has_room.has_changed();
     }
 
     fn begin(&'m self) {

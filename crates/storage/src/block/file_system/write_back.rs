@@ -47,6 +47,7 @@ impl<'m> FileSystem<'m> {
             self.in_flight.set(self.in_flight.get() - many as usize);
             self.runs.borrow_mut().remove(&run);
             self.written_back.end();
+            self.has_room.has_changed();
         }
         self.workers.set(self.workers.get() - 1);
     }
