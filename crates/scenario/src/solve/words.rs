@@ -59,13 +59,13 @@ fn error(solved: &Solved, own: &SolvedPoint) -> Option<String> {
     };
     let (response, half) =
         (Nanos::from_ms(measured.response_ms), measured.half_width_ms / measured.response_ms);
+    let requests = rate(measured.requests as f64);
+    let simulated = format!("a simulation of {requests} requests, {response} ± {:.1} %", half * 100.0);
+    if measured.error.abs() <= half {
+        return Some(format!("Assumptions fail, but no difference is seen from {simulated}."));
+    }
     let side = if measured.error < 0.0 { "below" } else { "above" };
-    Some(format!(
-        "Assumptions fail: that is {:.1} % {side} a simulation of {} requests, {response} ± {:.1} %.",
-        measured.error.abs() * 100.0,
-        rate(measured.requests as f64),
-        half * 100.0
-    ))
+    Some(format!("Assumptions fail: that is {:.1} % {side} {simulated}.", measured.error.abs() * 100.0))
 }
 
 fn limit(solved: &Solved, own: &SolvedPoint) -> Option<String> {
@@ -105,5 +105,6 @@ fn next(solved: &Solved) -> Option<String> {
 
 fn knee(solved: &Solved) -> Option<String> {
     let knee = solved.knee_clients?;
-    Some(format!("Beyond {knee:.1} clients, requests mostly queue."))
+    let clients = if knee < 1000.0 { format!("{knee:.1}") } else { rate(knee) };
+    Some(format!("Beyond {clients} clients, requests mostly queue."))
 }
