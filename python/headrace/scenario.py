@@ -199,7 +199,8 @@ class Scenario:
         from 0: number 10 is the same whether or not others were run before it. `widen` multiplies the width of
         intervals, for runs whose replications were added until intervals were narrow. Raises
         `ScenarioError` as `check` does. Where a file cannot be written (a full disk) the results are still returned,
-        with the warning `headrace.files.NotKept`.
+        with the warning `headrace.files.NotKept`. `headrace.experiment.run_until_precise` adds replications until an
+        answer is as precise as asked for.
         """
         asked = {"run.seed": seed, "run.replications": replications}
         plan = self.with_({path: value for path, value in asked.items() if value is not None}).plan()
