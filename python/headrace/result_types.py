@@ -445,7 +445,7 @@ class StreamTheory(TypedDict):
     exact: bool
     """True if all assumptions of the formula hold."""
     fails: str | None
-    """Assumption that fails, and what is known about the error."""
+    """Assumption that fails, and what is known about the error; of several, one after the other with semicolons."""
     utilisation: float | None
     """Predicted utilisation of the bottleneck."""
     service_ms: float | None

@@ -26,7 +26,7 @@ pub struct StreamTheory {
     pub model: String,
     /// True if all assumptions of the formula hold.
     pub exact: bool,
-    /// Assumption that fails, and what is known about the error.
+    /// Assumption that fails, and what is known about the error; of several, one after the other with semicolons.
     pub fails: Option<String>,
     /// Predicted utilisation of the bottleneck.
     #[schemars(range(min = 0, max = 1))]

@@ -82,7 +82,8 @@ def _interval(of: "Estimate") -> str:
 
 def _causes(volume: "VolumeDurability") -> Table:
     rows = [[cause["what"], f"{cause['share']:.1%}"] for cause in volume["causes"]]
-    return Table(["what loses data", "share of losses"], rows, title=f"losses of {volume['component']}", words=("what loses data",))
+    columns = ["what loses data", "share of losses"]
+    return Table(columns, rows, title=f"losses of {volume['component']}", words=("what loses data",))
 
 
 def _rebuilds(volume: "VolumeDurability") -> Table:

@@ -131,4 +131,5 @@ def theory_in_words(theory: Json) -> str:
         return f"theory: no formula applies. Assumption that fails: {theory['fails']}"
     if theory["exact"]:
         return f"theory: {theory['model']}, whose assumptions hold"
-    return f"theory: {theory['model']}, an approximation. Assumption that fails: {theory['fails']}"
+    which = "Assumptions that fail" if "; " in theory["fails"] else "Assumption that fails"
+    return f"theory: {theory['model']}, an approximation. {which}: {theory['fails']}"
