@@ -388,6 +388,18 @@ def test_a_design_is_pinned_and_compared_in_pairs(served: str, page: Any) -> Non
     page.get_by_text("paired replications").wait_for(state="detached")
 
 
+def test_a_pinned_design_stays_when_its_file_is_edited(stripe: Path, page: Any) -> None:
+    with exploring(stripe) as (address, _):
+        page.goto(address)
+        wait(page, "mean")
+        page.get_by_role("button", name="Pin as A").click()
+        page.get_by_role("button", name="Unpin A").wait_for()
+        stripe.write_text(STRIPE.replace("disks: 4", "disks: 8"))
+        page.get_by_text("paired replications").wait_for()
+        assert "faster for readers" in page.locator(".verdict").inner_text()
+        page.locator("pre", has_text="headrace run").wait_for()
+
+
 def test_a_component_is_chosen_and_a_slider_swept(served: str, page: Any) -> None:
     page.goto(served)
     wait(page, "mean")

@@ -165,7 +165,7 @@ impl Breakdown {
     }
 
     /// Notes that what was asked was not done: a component on the way is down, or data is lost.
-    #[inline]
+    #[cold]
     pub fn fail(&mut self) {
         self.failed = true;
     }

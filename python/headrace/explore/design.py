@@ -74,14 +74,20 @@ class History:
         return self.present
 
     def reload(self, text: str) -> None:
-        """Take a new text of the file for all designs; their changes stay."""
+        """Take a new text of the file for all designs; their changes stay. A stays as it was pinned: with the old text.
+
+        >>> history = History(Scenario("system: {}", "a.yaml"))
+        >>> history.pinned = history.present
+        >>> history.reload("system: {a: 1}")
+        >>> history.present.text, history.pinned.text
+        ('system: {a: 1}', 'system: {}')
+        """
         self._designs = [Scenario(text, one.file, one.changes) for one in self._designs]
-        self.pinned = self.pinned and Scenario(text, self.pinned.file, self.pinned.changes)
 
 
 def command(scenario: Scenario, pinned: Scenario | None = None) -> str:
-    """Return the command that gives the answer of a design, or compares it with another."""
-    if pinned is None:
+    """Return the command that gives the answer of a design, or compares it with another of the same file."""
+    if pinned is None or pinned.text != scenario.text:
         return shlex.join(["headrace", "run", scenario.file, *_options("--set", scenario.changes)])
     same = {place: value for place, value in pinned.changes.items() if scenario.changes.get(place) == value}
     # What A alone has different goes back to what the file has in B, so that it must be named for both.

@@ -194,7 +194,9 @@ class Tab:
     def _against(self) -> scenarios.Scenario | None:
         """Return A, where the present design is another."""
         pinned = self.history.pinned if self.history else None
-        return pinned if pinned and pinned.changes != self.present.changes else None
+        if pinned and (pinned.text, pinned.changes) != (self.present.text, self.present.changes):
+            return pinned
+        return None
 
     def _enable(self) -> None:
         """Enable the buttons that do something."""
