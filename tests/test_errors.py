@@ -34,6 +34,10 @@ MISTAKES = {
         ["4:72", "unknown unit of size `ms`", "KiB"],
     ),
     "unit of another tool": (("10 /s", "200 iops"), ["6:40", "unknown unit of frequency `iops`", "write `200 /s`"]),
+    "law of another library": (
+        ("size: 128 KiB", "size: {const: 128 KiB}"),
+        ["6:55", "unknown size: `const`", ", or a size by itself"],
+    ),
     "size as fio has it": (
         ("size: 128 KiB", "size: 64k"),
         ["6:54", "unknown unit of size `k`", "write `64 KiB` (1024s) or `64 kB` (1000s)"],

@@ -113,12 +113,26 @@ def test_validate_says_what_it_needs(headrace: Run, tmp_path: Path) -> None:
         (["s.yaml", "m.json"], "is not a measurement"),
         (["s.yaml", "none.json"], "does not exist"),
         (["--device", "hp-c2247a"], "--device and --trace"),
+        (["--device", "hp-c2247a", "--trace", "t.csv", "--set", "run.seed=7"], "SCENARIO and MEASUREMENT"),
+        (["s.yaml", "m.json", "--set", "run.seed"], "is not PATH=VALUE"),
         (["none.yaml", "m.json"], "does not exist"),
     ):
         ran = headrace("validate", *arguments, cwd=tmp_path)
         assert ran.returncode == 2
         assert why in ran.stderr
         assert "Traceback" not in ran.stderr
+
+
+def test_validate_takes_changes_of_the_scenario(headrace: Run, tmp_path: Path) -> None:
+    """Of the two, the drive that was measured has the smaller error."""
+    (tmp_path / "s.yaml").write_text(DRIVE)
+    measured_of(DRIVE, [point()]).save(tmp_path / "m.json")
+    errors = []
+    for sets in ([], ["--set", "system.drive.service=400 us"]):
+        ran = headrace("validate", "s.yaml", "m.json", "--json", *sets, cwd=tmp_path)
+        errors.append(json.loads(ran.stdout)["rows"][0]["error_percent"]["mean_ms"])
+    assert abs(errors[0]) < 1
+    assert abs(errors[1] - 100) < 1
 
 
 # Fitting

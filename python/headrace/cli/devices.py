@@ -9,7 +9,20 @@ from typing import Annotated, Any
 import typer
 
 from headrace._core import ScenarioError
-from headrace.cli.options import MISTAKE, AsJson, Beside, ReportFile, Requests, Stream, refuse, show, texts, write
+from headrace.cli.options import (
+    MISTAKE,
+    AsJson,
+    Beside,
+    ReportFile,
+    Requests,
+    Sets,
+    Stream,
+    changes,
+    refuse,
+    show,
+    texts,
+    write,
+)
 from headrace.errors import is_path, printable
 from headrace.files import keep_apart, write_whole
 from headrace.report import files
@@ -99,6 +112,7 @@ def validate(
             "`measured`: at its measured time."
         ),
     ] = Clock.simulated,
+    sets: Sets = None,
     stream: Stream = None,
     requests: Requests = 20_000,
     as_json: AsJson = False,
@@ -107,23 +121,29 @@ def validate(
 ) -> None:
     """Compare a scenario with a measurement, load by load, or a device with a trace, request by request."""
     if scenario and measurement and not (device or trace):
-        _validate_scenario(scenario, measurement, stream, requests, as_json, report)
-    elif device and trace and not scenario:
+        _validate_scenario((scenario, changes(sets)), measurement, stream, requests, as_json, report)
+    elif device and trace and not (scenario or sets):
         _validate_device(device, trace, clock, as_json, beside, report)
     else:
         raise typer.BadParameter("give SCENARIO and MEASUREMENT, or --device and --trace")
 
 
 def _validate_scenario(
-    file: Path, measured: Path, stream: str | None, requests: int, as_json: bool, report: Path | None
+    changed: tuple[Path, dict[str, str]],
+    measured: Path,
+    stream: str | None,
+    requests: int,
+    as_json: bool,
+    report: Path | None,
 ) -> None:
     import headrace  # noqa: PLC0415
     from headrace import measurement  # noqa: PLC0415
     from headrace.measurement import comparison  # noqa: PLC0415
     from headrace.view.terminal import progress  # noqa: PLC0415
 
+    file, sets = changed
     try:
-        scenario = headrace.load(file)
+        scenario = headrace.load(file).with_(sets)
         keep_apart({"--report": report}, [measured, *scenario.inputs()])
         with progress.saying(quiet=as_json) as tell:
             points = measurement.load(measured)

@@ -32,6 +32,12 @@ impl Problem {
         Self { help: Some(help.into()), ..self }
     }
 
+    /// Returns the problem with what would do too, after the other names that would.
+    pub fn or(self, other: Option<String>) -> Self {
+        let help = self.help.map(|help| help + &other.map_or_else(String::new, |other| format!(", or {other} by itself")));
+        Self { help, ..self }
+    }
+
     /// Returns the problem with the name among `known` that was perhaps meant, and a list of those known: all where they are few, else the
     /// likest. Of `{key: …}` the key counts.
     pub fn nearest<K: AsRef<str>>(self, name: &str, known: impl IntoIterator<Item = K>) -> Self {

@@ -155,7 +155,8 @@ impl<'s> Checker<'s> {
             }
             None => {
                 let problem = Problem::at(path.clone(), format!("unknown {}: `{}`", last(path), key.name));
-                self.say(Problem { span: key.span.clone(), ..problem }.nearest(&key.name, names()));
+                let nearest = Problem { span: key.span.clone(), ..problem }.nearest(&key.name, names());
+                self.say(nearest.or(quantity_in_words(all)));
             }
         }
     }
@@ -272,7 +273,8 @@ impl<'s> Checker<'s> {
             }
             Some(word) if !names.is_empty() || !keys.is_empty() => {
                 let problem = Problem::at(path.clone(), format!("unknown {}: `{word}`", last(path)));
-                self.say(problem.nearest(word, all.iter().flat_map(|schema| ways(schema))));
+                let nearest = problem.nearest(word, all.iter().flat_map(|schema| ways(schema)));
+                self.say(nearest.or(quantity_in_words(all)));
             }
             _ => self.wrong_kind(node, all, path),
         }
@@ -304,6 +306,11 @@ impl<'s> Checker<'s> {
         let message = format!("{} is {}; it must be {}", named(path), node.shown(), either(&wanted));
         self.say(Problem::at(path.clone(), message));
     }
+}
+
+/// Returns what kind of quantity may stand there by itself; `None` if none may.
+fn quantity_in_words(alternatives: &[&Json]) -> Option<String> {
+    alternatives.iter().find(|schema| !schema["x-unit"].is_null()).map(|schema| kind_in_words(schema))
 }
 
 /// The field a path ends in.
