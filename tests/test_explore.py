@@ -135,6 +135,8 @@ def test_saving_asks_before_it_replaces(stripe: Path) -> None:
     stripe.write_text(STRIPE + "# edited\n")
     with pytest.raises(saving.Asked, match="has changed since it was read"):
         saving.save(scenario, "stripe.yaml", STRIPE)
+    with pytest.raises(ScenarioError, match="a folder of device files is looked for"):
+        saving.save(scenario, "devices", STRIPE)
     saving.save(scenario, "stripe.yaml", STRIPE, replaced=True)
     assert "disks: 8" in stripe.read_text()
 

@@ -40,6 +40,8 @@ def save(scenario: Scenario, name: str, read: str, *, allowed: Sequence[Path] = 
         raise refusal(
             to, f"{to} {'is a folder' if to.is_dir() else 'is in a folder that does not exist'}", "name a file"
         )
+    if to.name == "devices":
+        raise refusal(to, f"{to} is where a folder of device files is looked for", f"name the file {to.name}.yaml")
     if to.exists() and not replaced:
         raise Asked(_question(to, own, read))
     write_whole(to, text)
