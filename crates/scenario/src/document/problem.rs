@@ -34,7 +34,9 @@ impl Problem {
 
     /// Returns the problem with what would do too, after the other names that would.
     pub fn or(self, other: Option<String>) -> Self {
-        let help = self.help.map(|help| help + &other.map_or_else(String::new, |other| format!(", or {other} by itself")));
+        let help = self
+            .help
+            .map(|help| help + &other.map_or_else(String::new, |other| format!(", or {other} by itself")));
         Self { help, ..self }
     }
 
