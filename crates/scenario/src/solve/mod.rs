@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::document::{Path, Problem};
-use crate::plan::Plan;
+use crate::plan::{Plan, StreamPlan};
 use crate::progress::Progress;
 use crate::theory::NetworkTheory;
 
@@ -205,9 +205,10 @@ pub fn multiple(plan: &Plan) -> Option<(String, f64)> {
 const MOST_OF_RUN: usize = 1000;
 
 /// Returns the formulas, their answer at the scenario's own load, and the assumptions that fail. `None` where there is no formula, and
-/// where these cost more than many a run: with many components, and where clients or parts of requests are approximated.
+/// where these cost more than many a run: with many components, where requests of several kinds are spread over them, and where clients or
+/// parts of requests are approximated.
 pub fn at_own_load(plan: &Plan) -> Option<NetworkTheory> {
-    if plan.graph.nodes.len() > MOST_OF_RUN {
+    if plan.graph.nodes.len() > MOST_OF_RUN || plan.streams.iter().any(|stream| spreads_kinds(plan, stream)) {
         return None;
     }
     let network = QueueNetwork::of(plan).ok().filter(|network| !plan.has_phases() && !network.has_joins())?;
@@ -222,6 +223,12 @@ pub fn at_own_load(plan: &Plan) -> Option<NetworkTheory> {
         utilisation: own.utilisation.first().copied(),
         means_ms: own.streams.iter().map(|stream| stream.response_ms).collect(),
     })
+}
+
+/// Returns true if requests of several kinds come to a component that spreads them over others.
+fn spreads_kinds(plan: &Plan, stream: &StreamPlan) -> bool {
+    let mut reached = plan.graph.reached(stream.target).into_iter();
+    stream.load().kinds.len() > 1 && reached.any(|id| plan.graph.view(id).features().spreads)
 }
 
 fn point(network: &QueueNetwork, stations: &[StationLimit], load: f64) -> SolvedPoint {
