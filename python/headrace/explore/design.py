@@ -21,10 +21,10 @@ class History:
     {'system.a.disks': 9}
     """
 
-    def __init__(self, scenario: Scenario) -> None:
+    def __init__(self, scenario: Scenario, pinned: Scenario | None = None) -> None:
         self._designs, self._at = [scenario], 0
         self._moving: str | None = None
-        self.pinned: Scenario | None = None
+        self.pinned = pinned
 
     @property
     def present(self) -> Scenario:

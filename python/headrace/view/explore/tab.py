@@ -135,7 +135,7 @@ class Tab:
             return
         if loaded is None:  # The server is ending.
             return
-        self.history = History(loaded)
+        self.history = History(loaded, self.history.pinned if self.history else None)
         self.controls.forget()
         self.say("")
         self.begin()
