@@ -32,7 +32,7 @@ impl Problem {
         Self { help: Some(help.into()), ..self }
     }
 
-    /// Returns the problem with what would do too, after the other names that would.
+    /// Returns the problem with one more value that is possible, at the end of its help.
     pub fn or(self, other: Option<String>) -> Self {
         let help = self
             .help
