@@ -32,6 +32,13 @@ impl Case {
         found.map(|found| found.results).map_err(|problems| problems.rendered())
     }
 
+    /// Checks that a system is refused with a message that says this.
+    #[track_caller]
+    pub fn refuses(&self, system: &str, says: &str) {
+        let problems = self.try_run(system).unwrap_err();
+        assert!(problems.contains(says), "{problems}");
+    }
+
     pub fn run(&self, system: &str) -> Results {
         self.try_run(system).unwrap_or_else(|problems| panic!("{problems}"))
     }
@@ -783,8 +790,7 @@ fn a_pool_begins_as_full_as_it_is_said_to_be() {
     is(mean(&full, "put"), 12.0);
     assert!(!with(contents).complete, "nothing makes room for the put");
     let refused = |contents: &str, says: &str| {
-        let problems = case.try_run(&(POOL.to_owned() + LIBRARY + "}\n" + &archive(contents))).unwrap_err();
-        assert!(problems.contains(says), "{problems}");
+        case.refuses(&(POOL.to_owned() + LIBRARY + "}\n" + &archive(contents)), says);
     };
     refused(", contents: {share: 50 %, file: 1 MB}", "the archive has no `library`");
     refused(", library: tapes, contents: {share: 50 %, file: 0 B}", "files of no bytes fill nothing");
@@ -1233,10 +1239,7 @@ fn large_files_span_volumes_and_cartridges() {
 fn what_cannot_work_is_refused() {
     let case = Case::new("refused", "0,get,u,h,a,50000000,1\n");
     let pool = POOL.to_owned();
-    let refused = |system: &str, says: &str| {
-        let problems = case.try_run(system).unwrap_err();
-        assert!(problems.contains(says), "{problems}");
-    };
+    let refused = |system: &str, says: &str| case.refuses(system, says);
     refused(
         &(pool.clone() + &archive("")),
         "1 file on tape when the log starts, but the archive has no library",
@@ -1265,13 +1268,10 @@ fn with_tape(library: &str, more: &str) -> String {
 #[test]
 fn a_library_that_cannot_work_is_refused() {
     let case = Case::new("refused-library", "0,get,u,h,a,50000000,1\n");
-    let refused = |system: &str, says: &str| {
-        let problems = case.try_run(system).unwrap_err();
-        assert!(problems.contains(says), "{problems}");
-    };
+    let refused = |system: &str, says: &str| case.refuses(system, says);
     let beyond = Case::new("beyond", "0,get,u,h,a,50000000,1,T1,1000000000\n");
-    let problems = beyond.try_run(&with_tape(LIBRARY, ", library: tapes")).unwrap_err();
-    assert!(problems.contains("a file begins at 1 GB of its cartridge, which holds 1 GB"), "{problems}");
+    let says = "a file begins at 1 GB of its cartridge, which holds 1 GB";
+    beyond.refuses(&with_tape(LIBRARY, ", library: tapes"), says);
     refused(&with_tape(LIBRARY, ", library: tapes, migrate: {every: 0 s}"), "a migration that never sleeps");
     refused(
         &with_tape(&(LIBRARY.to_owned() + ", longest_wait: 1 h"), ", library: tapes"),
@@ -1308,10 +1308,7 @@ fn a_library_that_cannot_work_is_refused() {
 #[test]
 fn a_front_and_a_target_that_take_no_file_are_refused() {
     let case = Case::new("refused-front", "0,get,u,h,a,50000000,1\n");
-    let refused = |system: &str, says: &str| {
-        let problems = case.try_run(system).unwrap_err();
-        assert!(problems.contains(says), "{problems}");
-    };
+    let refused = |system: &str, says: &str| case.refuses(system, says);
     let pool = POOL.to_owned();
     let front = "  front: {type: front, ports: [{number: 1, up_to: 4 MB}, {number: 1, above: 5 MB}]}\n";
     refused(&(pool.clone() + front + &archive(", front: front")), "no port takes a file of");

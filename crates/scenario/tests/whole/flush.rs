@@ -256,16 +256,16 @@ fn mistakes_are_told() {
     }
 }
 
-/// The end of a group wakes those in it and the next leader, however many wait: an overloaded log costs as much a request in a longer run.
+/// A change wakes those whose turn has come, however many wait: an overloaded log or file system costs as much a request in a longer run.
 #[test]
-fn commits_that_wait_cost_nothing_until_their_turn() {
-    let events = |requests: u32| {
+fn writes_that_wait_cost_nothing_until_their_turn() {
+    let events = |component: &str, requests: u32| {
         let text = format!(
             "
 system:
   d: {{type: station, service: 200 us, capacity: 1 GB}}
-  l: {{type: write_ahead_log, to: d, most: 1}}
-workload: {{u: {{to: l, op: write, size: 512 B, arrivals: {{poisson: 20000 /s}}}}}}
+  l: {{{component}}}
+workload: {{u: {{to: l, op: write, size: 4 KiB, arrivals: {{poisson: 20000 /s}}}}}}
 run: {{requests: {requests}, warm_up: none}}
 "
         );
@@ -273,6 +273,14 @@ run: {{requests: {requests}, warm_up: none}}
         let found = simulate(&text, "test.yaml", &[], &options, &Progress::default()).unwrap();
         found.results.events as f64 / f64::from(requests)
     };
-    let (short, long) = (events(500), events(4000));
-    assert!((long / short - 1.0).abs() < 0.2, "{short} events a request, {long} of a longer run");
+    for component in [
+        "type: write_ahead_log, to: d, most: 1",
+        "type: file_system, of: d, memory: 4 MB, max_request: 4 KiB",
+    ] {
+        let (short, long) = (events(component, 2000), events(component, 16_000));
+        assert!(
+            (long / short - 1.0).abs() < 0.2,
+            "{component}: {short} events a request, {long} of a longer run"
+        );
+    }
 }

@@ -381,7 +381,7 @@ fn what_has_no_other_place_is_not_called_rebuilt() {
     }
 }
 
-/// All drives of a group are gone, and recovery of the others has ended: what cannot be read is not merely at risk.
+/// Data whose drives have all failed is unavailable, and not degraded, when the recovery of everything else has ended.
 #[test]
 fn what_cannot_be_reached_is_unavailable() {
     let fails = |drive: u32| format!("{{component: 'pool/drive[{drive}]', fails: {} s}}", 1 + drive / 2);
