@@ -158,9 +158,7 @@ fn throughput(stream: &StreamResults) -> String {
 fn times(response: &ResponseResults) -> String {
     let is_trusted = response.interval.as_ref().is_some_and(|interval| interval.trusted);
     let sure = match response.half_width_ms {
-        Some(half) if is_trusted && half > 0.0 && response.mean_ms > 0.0 => {
-            format!(" ± {:.2} %", Significant(half / response.mean_ms * 100.0))
-        }
+        Some(half) if is_trusted && response.mean_ms > 0.0 => within(half / response.mean_ms),
         _ => String::new(),
     };
     // Where the interval cannot be trusted and is not shown, the number of digits says how sure the times are.
@@ -171,6 +169,11 @@ fn times(response: &ResponseResults) -> String {
     };
     let late = response.quantiles_ms.iter().find(|quantile| quantile.share == 0.99);
     format!("mean {}{sure}, p99 {}", time(response.mean_ms), time(late.map_or(0.0, |quantile| quantile.ms)))
+}
+
+/// Returns the half-width of an interval as a share of its mean, to two digits; nothing where it is finer than the digits of the mean.
+pub(crate) fn within(share: f64) -> String {
+    if share < 1e-5 { String::new() } else { format!(" ± {:.2} %", Significant(share * 100.0)) }
 }
 
 /// Returns the times of reads, of writes and of flushes, if the stream mixes them.

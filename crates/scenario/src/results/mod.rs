@@ -32,6 +32,7 @@ use crate::solve;
 use crate::spec::{Engine, ScenarioSpec};
 use crate::theory::{self, SHARES, StreamTheory};
 
+pub(crate) use answer::within;
 pub use components::{Bottleneck, BusiestResults, ClosedLoad, ComponentResults, PortionResults};
 pub use filling::is_filling;
 pub use formula_error::formula_error;

@@ -3,7 +3,7 @@
 use headrace_units::Nanos;
 
 use super::{Solved, SolvedPoint, StationLimit};
-use crate::results::alike;
+use crate::results::{alike, within};
 
 /// Returns the answer: the response at the scenario's own load, the bottleneck, and the next one.
 pub fn answer(solved: &Solved, own: &SolvedPoint) -> String {
@@ -21,6 +21,7 @@ fn rate(per_s: f64) -> String {
         _ => 2,
     };
     let text = format!("{per_s:.digits$}");
+    let text = text.strip_suffix(".00").unwrap_or(&text);
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
     let ends = |at: &usize| *at > 0 && at.is_multiple_of(3);
     let mut grouped = String::new();
@@ -60,7 +61,7 @@ fn error(solved: &Solved, own: &SolvedPoint) -> Option<String> {
     let (response, half) =
         (Nanos::from_ms(measured.response_ms), measured.half_width_ms / measured.response_ms);
     let requests = rate(measured.requests as f64);
-    let simulated = format!("a simulation of {requests} requests, {response} ± {:.1} %", half * 100.0);
+    let simulated = format!("a simulation of {requests} requests, {response}{}", within(half));
     if measured.error.abs() <= half {
         return Some(format!("Assumptions fail, but no difference is seen from {simulated}."));
     }

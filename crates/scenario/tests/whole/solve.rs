@@ -691,6 +691,27 @@ workload: {u: {to: d, arrivals: {poisson: 5000 /s}, size: 16 KiB, align: 16 KiB,
     assert!(solved.stations.iter().any(|station| station.component == "d" && station.demand_ms > 0.0));
 }
 
+/// Dies of a drive that was overwritten mostly move data: a formula counts that, step by step, since reads go between two steps.
+#[test]
+fn dies_of_an_overwritten_drive_collect_garbage() {
+    let text = |mix: &str| {
+        format!(
+            "
+system: {{d: {{type: ssd, device: intel-s4610-480gb, overwritten: 5}}}}
+workload: {{u: {{to: d, arrivals: {{poisson: 12000 /s}}, size: 4 KiB, op: {mix}}}}}
+run: {{requests: 60000}}
+"
+        )
+    };
+    agrees(&text("{reads: 60 %}"), (12_000.0, 12_000.0), 0.05);
+    let solved = agrees(&text("write"), (12_000.0, 12_000.0), 0.01);
+    let station = solved.stations.iter().find(|station| station.component == "d").unwrap();
+    let found = simulate(&text("write"), "test.yaml", &[], &Options::default(), &Progress::default()).unwrap();
+    let drive = found.results.components.iter().find(|component| component.path == "d").unwrap();
+    let (busy, simulated) = (12_000.0 / station.saturates_at_per_s, drive.utilisation.unwrap());
+    assert!((busy / simulated - 1.0).abs() < 0.05, "{busy} for {simulated}");
+}
+
 /// Formulas go through all units of a request, so that they refuse one of a terabyte.
 #[test]
 fn requests_of_millions_of_units_are_refused() {

@@ -4,6 +4,7 @@
 //! buffer; each die takes programs from there, and moves data to erase blocks when it runs out of empty ones. Where the flash can
 //! suspend programs and erasures, reads do not wait for them.
 
+mod amplification;
 mod buffer;
 mod die;
 mod flash;

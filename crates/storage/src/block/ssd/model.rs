@@ -11,20 +11,59 @@ use crate::core::graph::View;
 use crate::core::theory::{Demand, Features, Load, Model, QueueOrder, ServiceKind};
 
 impl SsdPlan {
-    /// The work of a request on the dies, or their planes where those read independently, in ms of one: of a write at least its share of
-    /// a program, without garbage collection; of a read at least one of a row, unless it may share that with its neighbours.
-    fn flash_ms(&self, op: Op, bytes: u64, shares: bool) -> f64 {
+    /// Returns the share of the capacity that holds data when the run begins.
+    fn written(&self) -> f64 {
+        let filled = f64::from(self.filled) / self.numbers.logical_pages() as f64;
+        1.0 - (1.0 - filled) * libm::exp(-self.overwritten)
+    }
+
+    /// Returns the number of pages of flash in play for each page in use by a load that discards some of what it writes.
+    fn pages_for_each(&self, load: &Load) -> f64 {
+        let share = |op: Op| load.kinds.iter().filter(|(_, its, _)| *its == op).map(|(p, ..)| p).sum::<f64>();
+        let (writes, discards) = (share(Op::Write), share(Op::Discard));
+        let kept = if writes > 0.0 { writes / (writes + discards) } else { 1.0 };
+        // One block of each die is always empty.
+        let geometry = self.numbers.geometry();
+        let empty = u64::from(geometry.dies) * u64::from(geometry.block_pages());
+        let in_use = kept * self.written() * self.numbers.logical_pages() as f64;
+        (geometry.pages() - empty) as f64 / in_use
+    }
+
+    /// Returns what a program of a row brings its die: how often, and for how long, in ms, it is held for the program itself, for a step of
+    /// garbage collection and for an erasure. Garbage collection is that of its steady state where the capacity was overwritten, and none
+    /// before.
+    fn on_die(&self, load: &Load) -> Vec<(f64, f64)> {
         let (flash, geometry) = (&self.numbers.flash, self.numbers.geometry());
-        let pages = bytes.div_ceil(PAGE) as f64;
+        let program = flash.program.get().ms();
+        if self.overwritten == 0.0 {
+            return vec![(1.0, program)];
+        }
+        let (block, unit) = (f64::from(geometry.block_pages()), f64::from(geometry.unit));
+        let amplification = flash.collection.amplification(geometry.block_pages(), self.pages_for_each(load));
+        let (moved, blocks) = (unit * (amplification - 1.0), unit / block * amplification);
+        let valid = 1.0 - 1.0 / amplification;
+        // A page of flash is read where any of its pages is still valid.
+        let reads = blocks * block / f64::from(geometry.read)
+            * (1.0 - libm::pow(1.0 - valid, f64::from(geometry.read)));
+        let channel = flash.channel_rate.get().time_for(Bytes(2 * PAGE)).ms();
+        let moving = reads * flash.read.get().ms() + moved * (program / unit + channel);
+        let steps = (moved / unit).ceil().max(1.0);
+        vec![(1.0, program), (steps, moving / steps), (blocks, flash.erase.get().ms())]
+    }
+
+    /// Returns the visits of a request to dies, or to planes that read independently: how many, and for how long, in ms. A write brings its
+    /// share of a program, which takes all planes; a read at least one of a row, unless it may share that with its neighbours.
+    fn visits(&self, op: Op, bytes: u64, load: &Load) -> Vec<(f64, f64)> {
+        let geometry = self.numbers.geometry();
+        let (pages, parts) = (bytes.div_ceil(PAGE) as f64, f64::from(geometry.parts));
+        let rows = pages / f64::from(geometry.unit) * parts;
         match op {
             Op::Read => {
-                let rows = pages / f64::from(geometry.unit / geometry.parts);
-                let reads = if shares { rows } else { rows.max(1.0) };
-                let written = f64::from(self.filled) / self.numbers.logical_pages() as f64;
-                reads * written * flash.read.get().ms()
+                let reads = if load.uniform { rows.max(1.0) } else { rows };
+                vec![(1.0, reads * self.written() * self.numbers.flash.read.get().ms())]
             }
-            Op::Discard | Op::Flush => 0.0,
-            Op::Write => pages / f64::from(geometry.unit / geometry.parts) * flash.program.get().ms(),
+            Op::Discard | Op::Flush => Vec::new(),
+            Op::Write => self.on_die(load).into_iter().map(|(many, ms)| (rows * many, ms)).collect(),
         }
     }
 
@@ -34,24 +73,33 @@ impl SsdPlan {
 
     /// Returns the demand of the requests of one operation on the dies; `None` without any.
     fn on_dies(&self, view: View, load: &Load, op: Op) -> Option<Demand> {
-        let kinds = || load.kinds.iter().filter(|(_, its, _)| *its == op);
-        let share: f64 = kinds().map(|(p, ..)| p).sum();
-        if share == 0.0 {
+        let kinds = load.kinds.iter().filter(|(_, its, _)| *its == op);
+        let of_kind = |(p, op, bytes): &(f64, Op, u64)| {
+            let visits = self.visits(*op, *bytes, load).into_iter();
+            visits.map(|(many, ms)| (p * many, ms)).collect::<Vec<_>>()
+        };
+        let visits: Vec<(f64, f64)> = kinds.flat_map(of_kind).collect();
+        let all: f64 = visits.iter().map(|(visits, _)| visits).sum();
+        if all == 0.0 {
             return None;
         }
-        let time = |bytes| Distribution::Fixed(self.flash_ms(op, bytes, !load.uniform));
-        let held = Distribution::mixed(kinds().map(|(p, _, bytes)| (p / share, time(*bytes))).collect());
+        let held = Distribution::mixed(
+            visits.iter().map(|(visits, ms)| (visits / all, Distribution::Fixed(*ms))).collect(),
+        );
         let server = ServiceKind::Queue { servers: self.dies(), order: QueueOrder::Apart };
         let name = view.path();
         let fails = match op {
-            Op::Write => Some(format!(
+            Op::Write if self.overwritten == 0.0 => Some(format!(
                 "writes find room in the buffer of `{name}`: it may be full, and garbage collection is left out"
+            )),
+            Op::Write => Some(format!(
+                "writes find room in the buffer of `{name}`: it may be full, and garbage collection is that of random writes in the steady state"
             )),
             _ if load.uniform => None,
             _ => Some(format!("reads of neighbours share all of a row: those of `{name}` may share less")),
         };
         let demand = Demand { fails: fails.into_iter().collect(), ..Demand::one(view.id(), server, held) };
-        Some(demand.times(share, 1.0)).filter(|demand| demand.work_ms() > 0.0)
+        Some(demand.times(all, 1.0)).filter(|demand| demand.work_ms() > 0.0)
     }
 
     /// Returns the demands of a request at the ports and at the controller, each by itself.
@@ -84,7 +132,9 @@ impl Theory for SsdPlan {
     }
 
     fn model(&self, view: View, load: &Load) -> Result<Model, String> {
-        let work = |(p, op, bytes): &(f64, Op, u64)| p * self.flash_ms(*op, *bytes, !load.uniform);
+        let work = |(p, op, bytes): &(f64, Op, u64)| {
+            p * self.visits(*op, *bytes, load).iter().map(|(many, ms)| many * ms).sum::<f64>()
+        };
         let flash: f64 = load.kinds.iter().map(work).sum();
         let port = self.ports(view, load)?.iter().map(Demand::work_ms).fold(0.0, f64::max);
         let fails =
@@ -97,11 +147,7 @@ impl Theory for SsdPlan {
         let flash = &self.numbers.flash;
         let after = |(p, op, bytes): &(f64, Op, u64)| {
             let channel = flash.channel_rate.get().time_for(Bytes(*bytes)).ms();
-            let channel = if *op == Op::Read {
-                channel * f64::from(self.filled) / self.numbers.logical_pages() as f64
-            } else {
-                0.0
-            };
+            let channel = if *op == Op::Read { channel * self.written() } else { 0.0 };
             (*p, Distribution::Fixed(self.latency(*op).ms() + channel))
         };
         let delay = Distribution::mixed(load.kinds.iter().map(after).collect());
