@@ -17,7 +17,7 @@ mod write;
 pub use files::{
     FileDue, FileLog, FileLogOptions, FileLogSpec, FileSurvey, FileTiming, Follows, OlderFile, Unseen,
 };
-pub use format::{ByteColumn, CsvColumns, TimeColumn, TraceFormat};
+pub use format::{ByteColumn, ColumnName, CsvColumns, TimeColumn, TraceFormat};
 pub use info::{Info, characterise, characterise_file};
 pub use reader::{Reader, Traced};
 pub use replay::{Due, Fit, Replay, ReplayProblem, ReplaySpec, Start, Timing};
@@ -55,8 +55,18 @@ pub enum TraceError {
         left_out: u64,
     },
     /// The format is not detected.
-    #[error("cannot detect the format of {path}; specify its format, or its columns if it is CSV")]
+    #[error(
+        "cannot detect the format of {path}, which begins `{begins}`; specify its format, or its columns if it is CSV"
+    )]
     Unknown {
+        /// Path of the file.
+        path: String,
+        /// Its first line.
+        begins: String,
+    },
+    /// The file is what `blktrace` writes.
+    #[error("{path} is the binary output of blktrace; write it as text first: `blkparse -i {path}`")]
+    Binary {
         /// Path of the file.
         path: String,
     },

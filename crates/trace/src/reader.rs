@@ -57,7 +57,7 @@ pub struct Reader {
 const HOPELESS: u64 = 100_000;
 
 /// Number of lines from which the format is detected.
-const SAMPLE: usize = 64;
+const SAMPLE: usize = 1024;
 
 impl Reader {
     /// Opens the trace at `path`. Without `format`, the format is detected from the first lines. With `skip_bad`, bad lines
@@ -235,6 +235,9 @@ impl TraceClock {
     }
 }
 
+/// How a file of blktrace begins: its magic number and version 7, as little-endian machines write them (`blktrace_api.h`).
+const BLKTRACE: [u8; 4] = [0x07, 0x74, 0x61, 0x65];
+
 /// Number of bytes from which the format of a file with records is detected.
 const HEAD: usize = 4096;
 
@@ -256,8 +259,11 @@ fn format_of(path: &Path, given: Option<&TraceFormat>) -> Result<(TraceFormat, V
         return Err(TraceError::Empty { path: shown(), left_out: 0 });
     }
     let seen: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
-    let format =
-        known.or_else(|| detect(&name, &seen)).ok_or_else(|| TraceError::Unknown { path: shown() })?;
+    if head.starts_with(&BLKTRACE) {
+        return Err(TraceError::Binary { path: shown() });
+    }
+    let unknown = || TraceError::Unknown { path: shown(), begins: shown_line(seen[0]) };
+    let format = known.or_else(|| detect(&name, &seen)).ok_or_else(unknown)?;
     Ok((format, lines))
 }
 

@@ -9,6 +9,7 @@ from typing import Any
 from headrace.errors import refusal
 from headrace.measurement.points import PERCENTILES, Measurement
 from headrace.parallel import each
+from headrace.quantities import exact_time
 from headrace.result_types import StreamResults
 from headrace.scenario import Scenario
 
@@ -19,7 +20,7 @@ MEASURES = ("iops", "bandwidth_bytes_per_s", "mean_ms", *PERCENTILES)
 REQUESTS = 20_000
 # What comes at its own rate may have this many requests in flight.
 MOST_IN_FLIGHT = 256
-OPEN = "open"
+OPEN, EVENLY = "open", "every"
 # What repetitions of a load have in common.
 SHAPE = ("pattern", "block_bytes", "iodepth", "numjobs", "file_bytes", "flush_every", "sync")
 # Columns of options that no load describes, and what they did.
@@ -47,6 +48,8 @@ class Load:
     """Writes of a job after which a flush follows; None for no flushes."""
     durable: bool = False
     """True if writes are answered when they are durable."""
+    evenly: bool = False
+    """True if requests at a rate come at equal distances; else at random."""
 
     def described(self) -> Json:
         """Return the load as the columns of a table."""
@@ -74,7 +77,7 @@ def loads_of(found: Measurement) -> tuple[list[Load], list[str]]:
         if point.get("paced") or point.get("unlike"):
             besides.append(point)
             continue
-        if point.get("arrivals") == "open":
+        if point.get("arrivals"):
             together[OPEN, point["source"], point["job"]].append(point)
             continue
         together[*(point[name] for name in SHAPE), kind].append(point)
@@ -113,8 +116,9 @@ def _offered(points: list[Json]) -> Load:
     mean = round(sum(rates[op] * sizes[op] for op in sizes) / sum(rates.values()))
     kind = "mixed" if len(points) > 1 else str(points[0]["op"])
     share = rates.get("read", 0.0) / sum(rates.values())
-    pattern, depth = points[0]["pattern"], points[0]["iodepth"]
-    return Load(pattern, mean, depth, 1, None, kind, share, 1, measured, sizes)
+    first = points[0]
+    shape = (first["pattern"], mean, first["iodepth"], first["numjobs"], first["file_bytes"])
+    return Load(*shape, kind, share, 1, measured, sizes, evenly=first["arrivals"] == EVENLY)
 
 
 def _load(shape: tuple[Any, ...], points: list[Json]) -> Load:
@@ -164,7 +168,7 @@ def under(document: Json, stream: str, load: Load, requests: int = REQUESTS) -> 
     base = {key: value for key, value in made["workload"][stream].items() if key not in {"outstanding", "align"}}
     base |= {"size": f"{load.block_bytes} B", "pattern": "uniform" if load.pattern == "random" else "sequential"}
     if load.sizes:
-        made["workload"] = {f"{op}s": _at_rate(base, load, op) for op in load.sizes}
+        made["workload"] = {f"{op}s": _in_files(_at_rate(base, load, op), load, 0, load.numjobs) for op in load.sizes}
         return made
     base["op"] = load.kind if load.kind != "mixed" else {"reads": round(load.read_share, 6)}
     base |= {"flush_every": load.flush_every} if load.flush_every else {}
@@ -180,7 +184,8 @@ def _at_rate(base: Json, load: Load, op: str) -> Json:
 
     The limit in flight is for values that are tried: with some of them, the system may not sustain the rate.
     """
-    arrivals = {"poisson": f"{load.measured[op]['iops']:.6g} /s"}
+    rate = load.measured[op]["iops"]
+    arrivals = {"every": exact_time(1e9 / rate)} if load.evenly else {"poisson": f"{rate:.6g} /s"}
     return base | {"op": op, "size": f"{load.sizes[op]} B", "arrivals": arrivals, "outstanding": MOST_IN_FLIGHT}
 
 
@@ -188,7 +193,11 @@ def _stream(base: Json, load: Load, at: int, *, apart: bool) -> Json:
     jobs = 1 if apart else load.numjobs
     # Jobs share nothing but cores; without a server there are none, and threads would mean nothing.
     threads = {"threads": jobs} if base.get("from") else {}
-    stream = base | {"arrivals": {"closed": {"depth": load.iodepth * jobs} | threads}}
+    return _in_files(base | {"arrivals": {"closed": {"depth": load.iodepth * jobs} | threads}}, load, at, jobs)
+
+
+def _in_files(stream: Json, load: Load, at: int, jobs: int) -> Json:
+    """Return a stream within the files of some jobs, of which the first is the one with this number."""
     if load.file_bytes is None:
         return stream
     from_ = f"{at * load.file_bytes} B"

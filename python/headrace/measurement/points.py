@@ -53,14 +53,14 @@ COLUMNS = (
     (
         "arrivals",
         "text",
-        "`open` where requests came at their own rate, as iostat sees it; null for fio's closed loops",
+        "`open` where requests came at their own rate, `every` where at equal distances; null for closed loops",
     ),
 )
 NAMES = tuple(name for name, _, _ in COLUMNS)
 KINDS = {name: kind for name, kind, _ in COLUMNS}
 PERCENTILES = {"p50_ms": 50.0, "p90_ms": 90.0, "p95_ms": 95.0, "p99_ms": 99.0, "p99_9_ms": 99.9}
 REQUIRED = ("op", "pattern", "block_bytes", "iodepth", "numjobs", "iops", "mean_ms")
-WORDS = {"op": ("read", "write", "mixed"), "pattern": ("sequential", "random"), "arrivals": ("open",)}
+WORDS = {"op": ("read", "write", "mixed"), "pattern": ("sequential", "random"), "arrivals": ("open", "every")}
 WHOLE = {"count", "bytes"}
 
 KIND = "headrace measurement"

@@ -1,4 +1,4 @@
-//! CSV with a header line: the meaning and unit of each column.
+//! CSV: the meaning and unit of each column.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{Devices, LineParser, Raw};
 use crate::fields::{Fields, MOST, op, scaled};
 
-/// The columns of a CSV file, by their names in the header line.
+/// The columns of a CSV file, by their names in the header line; or by their numbers, in a file without one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CsvColumns {
@@ -17,7 +17,7 @@ pub struct CsvColumns {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<TimeColumn>,
     /// Name of the operation column: `r`, `read` or `0` for a read; `w`, `write` or `1` for a write, in either case.
-    pub op: String,
+    pub op: ColumnName,
     /// Address of the first byte.
     pub address: ByteColumn,
     /// Size.
@@ -30,7 +30,23 @@ pub struct CsvColumns {
     pub think: Option<TimeColumn>,
     /// Name of the device column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub device: Option<String>,
+    pub device: Option<ColumnName>,
+}
+
+/// A column by its name in the header line, or by its number from 1 on. If all columns have numbers, the file has no header line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum ColumnName {
+    /// By its number, from 1 on.
+    Numbered(#[schemars(range(min = 1, max = 16))] usize),
+    /// By its name.
+    Named(String),
+}
+
+impl From<&str> for ColumnName {
+    fn from(name: &str) -> Self {
+        Self::Named(name.to_owned())
+    }
 }
 
 /// A time column.
@@ -38,7 +54,7 @@ pub struct CsvColumns {
 #[serde(deny_unknown_fields)]
 pub struct TimeColumn {
     /// Name of the column.
-    pub column: String,
+    pub column: ColumnName,
     /// Unit of its values: `1 s`, `100 ns`.
     pub unit: Nanos,
 }
@@ -48,7 +64,7 @@ pub struct TimeColumn {
 #[serde(deny_unknown_fields)]
 pub struct ByteColumn {
     /// Name of the column.
-    pub column: String,
+    pub column: ColumnName,
     /// Unit of its values: `1 B`, `512 B`.
     pub unit: Bytes,
 }
@@ -56,16 +72,16 @@ pub struct ByteColumn {
 impl CsvColumns {
     /// The columns of headrace's own format.
     pub fn own() -> Self {
-        let time = |column: &str| Some(TimeColumn { column: column.to_owned(), unit: Nanos(1) });
-        let bytes = |column: &str| ByteColumn { column: column.to_owned(), unit: Bytes(1) };
+        let time = |column: &str| Some(TimeColumn { column: column.into(), unit: Nanos(1) });
+        let bytes = |column: &str| ByteColumn { column: column.into(), unit: Bytes(1) };
         Self {
             time: time("time_ns"),
-            op: "op".to_owned(),
+            op: "op".into(),
             address: bytes("address"),
             size: bytes("bytes"),
             response: time("response_ns"),
             think: time("think_ns"),
-            device: Some("device".to_owned()),
+            device: Some("device".into()),
         }
     }
 }
@@ -91,6 +107,14 @@ impl CsvParser {
     pub fn new(named: CsvColumns) -> Self {
         Self { named, places: None }
     }
+
+    /// Returns true if the file has no header line.
+    fn is_numbered(&self) -> bool {
+        let CsvColumns { time, op, address, size, response, think, device } = &self.named;
+        let times = [time, response, think].into_iter().flatten().map(|time| &time.column);
+        let mut all = times.chain([op, &address.column, &size.column]).chain(device);
+        all.all(|column| matches!(column, ColumnName::Numbered(_)))
+    }
 }
 
 impl LineParser for CsvParser {
@@ -100,9 +124,14 @@ impl LineParser for CsvParser {
             return Err("quoted fields are not supported; remove the quotes".to_owned());
         }
         let fields = Fields::by_comma(line);
-        match &self.places {
-            Some(places) => out.push_back(places.request(&fields, devices)?),
-            None => self.places = Some(places(&self.named, &fields)?),
+        if self.places.is_none() {
+            self.places = Some(places(&self.named, &fields)?);
+            if !self.is_numbered() {
+                return Ok(());
+            }
+        }
+        if let Some(places) = &self.places {
+            out.push_back(places.request(&fields, devices)?);
         }
         Ok(())
     }
@@ -115,11 +144,16 @@ fn places(named: &CsvColumns, header: &Fields) -> Result<ColumnPlaces, String> {
     }
     let all =
         || (0..header.count).map(|at| String::from_utf8_lossy(header.get(at)).trim_matches('"').to_owned());
-    let place = |name: &str| {
-        all().position(|column| column == name).ok_or_else(|| {
-            let known: Vec<String> = all().collect();
-            format!("no column `{name}` among the first {MOST}; the header has {}", known.join(", "))
-        })
+    let place = |name: &ColumnName| match name {
+        ColumnName::Numbered(at) if (1..=header.count).contains(at) => Ok(at - 1),
+        ColumnName::Numbered(at) => {
+            Err(format!("there is no column {at}: the first line has {}{}", header.count, separated(header)))
+        }
+        ColumnName::Named(name) => all().position(|column| column == *name).ok_or_else(|| {
+            let known = all().collect::<Vec<_>>().join(", ");
+            let first = format!("no column `{name}` among the first {MOST}; the first line has {known}");
+            format!("{first}{}, or give columns by number: `column: 1`", separated(header))
+        }),
     };
     let time = |column: &Option<TimeColumn>| {
         column.as_ref().map(|column| Ok::<_, String>((place(&column.column)?, column.unit.0))).transpose()
@@ -132,8 +166,14 @@ fn places(named: &CsvColumns, header: &Fields) -> Result<ColumnPlaces, String> {
         size: bytes(&named.size)?,
         response: time(&named.response)?,
         think: time(&named.think)?,
-        device: named.device.as_ref().map(|name| place(name)).transpose()?,
+        device: named.device.as_ref().map(place).transpose()?,
     })
+}
+
+/// Returns what to do where a line is one field, since others separate fields otherwise.
+fn separated(line: &Fields) -> &'static str {
+    let is_other = |byte: &u8| matches!(byte, b';' | b'\t' | b'|');
+    if line.count == 1 && line.get(0).iter().any(is_other) { "; separate fields by commas" } else { "" }
 }
 
 impl ColumnPlaces {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fields::scaled;
 
-pub use csv::{ByteColumn, CsvColumns, TimeColumn};
+pub use csv::{ByteColumn, ColumnName, CsvColumns, TimeColumn};
 pub use devices::Devices;
 pub use raw::Raw;
 
@@ -124,8 +124,8 @@ formats! { sample;
     blkparse {
         /// Output of `blkparse`. A request starts at its issue (D) and ends at its completion (C).
         Blkparse [lines] = blkparse::InFlight::new(b"D"),
-        /// Output of `blkparse` for a trace without issue events. A request starts when it is queued (Q).
-        BlkparseQueued [] = blkparse::InFlight::new(b"Q"),
+        /// Output of `blkparse` for a trace without issue events, as of `md` and `dm` devices. A request starts when it is queued (Q).
+        BlkparseQueued [lines] = blkparse::InFlight::new(b"Q"),
     }
     vscsi {
         /// VMware vSCSI command trace, version 1: records of 32 bytes, as libCacheSim reads them.
@@ -147,21 +147,21 @@ formats! { sample;
     }
 }
 
-/// The format of a file called `name` that starts with the lines `sample`: the one that parses the most lines, or `None` if
-/// none parses at least half of them.
+/// The format of a file called `name` that starts with the lines `sample`: the one that parses the most lines, of several one that finds
+/// a request in them, or `None` if none parses at least half of them.
 pub fn detect(name: &str, sample: &[&[u8]]) -> Option<TraceFormat> {
     // The header alone identifies headrace's own format, so that bad lines after it are reported with their numbers.
-    if parsed_lines(&TraceFormat::Headrace, sample.get(..1)?) == 1 {
+    if parsed_lines(&TraceFormat::Headrace, sample.get(..1)?).0 == 1 {
         return Some(TraceFormat::Headrace);
     }
-    let mut best = (0, None);
+    let mut best = ((0, false), None);
     for format in TraceFormat::shown(name).into_iter().filter(|format| format.record().is_none()) {
         let lines = parsed_lines(&format, sample);
         if lines > best.0 {
             best = (lines, Some(format));
         }
     }
-    best.1.filter(|_| best.0 * 2 >= sample.len())
+    best.1.filter(|_| best.0.0 * 2 >= sample.len())
 }
 
 /// The format of a file called `name` that begins with the bytes `head`, if it has records: the first that parses all of them.
@@ -169,13 +169,16 @@ pub fn detect_records(name: &str, head: &[u8]) -> Option<TraceFormat> {
     TraceFormat::shown(name).into_iter().find(|format| {
         let records: Vec<&[u8]> =
             format.record().map_or_else(Vec::new, |size| head.chunks_exact(size).collect());
-        !records.is_empty() && parsed_lines(format, &records) == records.len()
+        !records.is_empty() && parsed_lines(format, &records).0 == records.len()
     })
 }
 
-fn parsed_lines(format: &TraceFormat, sample: &[&[u8]]) -> usize {
+/// Returns the number of lines that a format parses, and true if they have a request.
+fn parsed_lines(format: &TraceFormat, sample: &[&[u8]]) -> (usize, bool) {
     let (mut parser, mut devices, mut out) = (format.parser(sample), Devices::default(), VecDeque::new());
-    sample.iter().filter(|line| parser.line(line, &mut devices, &mut out).is_ok()).count()
+    let lines = sample.iter().filter(|line| parser.line(line, &mut devices, &mut out).is_ok()).count();
+    parser.end(&mut out);
+    (lines, !out.is_empty())
 }
 
 /// Parses a number of sectors and returns it in bytes.

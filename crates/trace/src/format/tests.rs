@@ -1,6 +1,6 @@
 use std::collections::VecDeque;
 
-use headrace_units::Nanos;
+use headrace_units::{Bytes, Nanos};
 use headrace_work::Op;
 use proptest::prelude::*;
 
@@ -240,4 +240,37 @@ proptest! {
             }
         }
     }
+}
+
+/// Devices of `md` and `dm` have no issue events.
+#[test]
+fn requests_that_are_never_issued_begin_when_they_are_queued() {
+    let lines = ["9,0 1 1 0.001 697 Q R 2048 + 8 [fio]", "9,0 1 2 0.002 697 C R 2048 + 8 [0]"];
+    let seen: Vec<&[u8]> = lines.iter().map(|line| line.as_bytes()).collect();
+    assert_eq!(detect("md0.txt", &seen), Some(TraceFormat::BlkparseQueued));
+    let issued = [lines[0], "9,0 1 3 0.0015 697 D R 2048 + 8 [fio]", lines[1]];
+    let seen: Vec<&[u8]> = issued.iter().map(|line| line.as_bytes()).collect();
+    assert_eq!(detect("sda.txt", &seen), Some(TraceFormat::Blkparse));
+}
+
+#[test]
+fn columns_have_numbers_where_there_is_no_header() {
+    let column = |at, unit| ByteColumn { column: ColumnName::Numbered(at), unit: Bytes(unit) };
+    let columns = |op: ColumnName| {
+        TraceFormat::Csv(Box::new(CsvColumns {
+            time: Some(TimeColumn { column: ColumnName::Numbered(1), unit: Nanos(1_000_000_000) }),
+            op,
+            address: column(3, 512),
+            size: column(4, 512),
+            response: None,
+            think: None,
+            device: None,
+        }))
+    };
+    let line = "0.25,R,100,8";
+    let expected = raw(Some(250_000_000), Op::Read, 51_200, 4096);
+    assert_eq!(last(&columns(ColumnName::Numbered(2)), &[line]).unwrap(), expected);
+    assert_eq!(last(&columns("op".into()), &["t,op,lba,n", line]).unwrap(), expected);
+    assert!(last(&columns(ColumnName::Numbered(9)), &[line]).unwrap_err().contains("no column 9"));
+    assert!(last(&columns("op".into()), &["t;op;lba;n"]).unwrap_err().contains("separate fields by commas"));
 }

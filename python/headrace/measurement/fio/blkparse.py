@@ -18,7 +18,7 @@ def read(path: Path) -> Traced:
     import numpy as np  # noqa: PLC0415 - they take longer to load than `headrace --help` may
     import polars  # noqa: PLC0415
 
-    frame, _ = converted(path, "blkparse")
+    frame, _ = converted(path, None)
     issued = frame["time_ns"].to_numpy()
     missing = frame["response_ns"].null_count()
     took = frame["response_ns"].cast(polars.Int64).to_numpy() if not missing else None

@@ -153,7 +153,11 @@ class _File:
         times = [part.time_s() for part in parts]
         run: Json = {}
         if all(time is not None for time in times):
-            run["time"] = f"{max(time for time in times if time is not None):.10g} s"
+            longest = max(time for time in times if time is not None)
+            run["time"] = f"{longest:.10g} s"
+            if shorter := [part.job.name for part, time in zip(parts, times, strict=True) if time != longest]:
+                told = f"all jobs run for {longest:g} s; in fio {', '.join(shorter)[:80]} would end before"
+                self.remarks[told] = None
         known = [one for one in requests if one is not None]
         if len(known) == len(requests):
             run["requests"] = min(max(sum(known), 1), MOST_REQUESTS)
@@ -314,10 +318,13 @@ class _Streams:
         name = self.options.get("filename")
         if name is None:
             return STORAGE, None
-        if ":" in name:
+        # A colon separates names, unless a backslash stands before it.
+        first, *others = re.split(r"(?<!\\):", name)
+        if others:
             raise self.values.bad(
                 "filename", f"`filename={name[:60]}` names several files", "give each a job of its own"
             )
+        name = first.replace(r"\:", ":")
         if name.startswith("/dev/"):
             return _name(name.removeprefix("/dev/")), name
         return STORAGE, name

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from headrace.errors import read_text, refusal
 from headrace.measurement.fio import quantities
 from headrace.measurement.fio.options import DEFAULT_ENGINE, IGNORED, SYNCHRONOUS, flushing, is_durable
+from headrace.measurement.fio.pace import MIXED, READ, WRITE, by_direction
 from headrace.measurement.points import PERCENTILES, Measurement
 
 Json = dict[str, Any]
@@ -18,17 +19,28 @@ VERSION = re.compile(r"fio-(\d+)\.(\d+)")
 # Nanoseconds came with fio 3.0; before it, `clat` was in microseconds.
 MAJOR = 3
 NS_PER_MS = 1e6
-OPS = ("read", "write", "mixed")
+OPS = (READ, WRITE, MIXED)
 TOGETHER = (
     "they ran at the same time, and slowed each other down; each is compared by itself. "
     "Measure one after another, with `stonewall` in each job"
 )
-PACING = ("rate", "rate_iops", "thinktime")
+RATES = ("rate", "rate_iops")
+PACING = (*RATES, "thinktime")
+# A job reaches its rate if it falls behind by no more than this.
+BEHIND = 0.1
+# Requests have the size that was asked for if their mean differs by no more than this: fio counts the bytes of requests
+# in flight at the end of `ramp_time`, and not the requests; and the last one of a file may be shorter.
+ODD_SIZE = 0.05
 # Options that change requests, of which measurements have the mean size.
 VARYING = {"bssplit": "sizes vary; their mean is simulated", "bsrange": "sizes vary; their mean is simulated"}
 # Those that change which requests there are, and when.
 SHIFTING = ("verify", "iodepth_batch", "iodepth_batch_submit", "iodepth_batch_complete_min")
 SHIFTS = VARYING | {name: IGNORED[name] for name in SHIFTING}
+NO_LATENCY = (
+    "no latency was measured (gtod_reduce or disable_lat): the mean is requests in flight over requests per second "
+    "(Little's law), and there are no percentiles"
+)
+HOSTS = "they are loads by themselves here; if they shared storage, they slowed each other down"
 BUFFERED = "buffered I/O: the page cache answered some requests, and headrace does not simulate it"
 
 
@@ -52,9 +64,14 @@ class Job(NamedTuple):
     options: dict[str, str]
 
     @property
+    def host(self) -> str:
+        """Return the server that ran it, of `fio --client`; else nothing."""
+        return str(self.found.get("hostname", ""))
+
+    @property
     def name(self) -> str:
-        """Return its name."""
-        return str(self.found.get("jobname", ""))
+        """Return its name, with that of its server."""
+        return str(self.found.get("jobname", "")) + (f"@{self.host}" if self.host else "")
 
 
 class _Result:
@@ -65,8 +82,12 @@ class _Result:
         self.document = self._document()
         self.version = self._version()
         shared = self._options(self.document.get("global options", {}), "global options")
-        jobs = self._list(self.document, "jobs", "jobs")
-        self.jobs = [self._job(job, f"jobs[{at}]", shared) for at, job in enumerate(jobs)]
+        where = "client_stats" if "client_stats" in self.document else "jobs"
+        jobs = enumerate(self._list(self.document, where, where))
+        # Of several servers the last entry is their sum.
+        found = [self._job(job, f"{where}[{at}]", shared) for at, job in jobs]
+        self.jobs = [job for job in found if job.found.get("jobname") != "All clients"]
+        self._remark_on_hosts()
 
     def refuse(self, message: str, help_: str) -> Exception:
         return refusal(self.path, f"{self.path}: {message}", help_)
@@ -102,9 +123,12 @@ class _Result:
         if not match or int(match[1]) != MAJOR:
             told = f"`fio version` is {version!r}; headrace reads results of fio 3.0 and later 3.x"
             raise self.refuse(told, "older versions report microseconds under the same names: measure again with fio 3")
-        if "client_stats" in self.document:
-            raise self.refuse("it is a result of `fio --client`", "import the result of each server by itself")
         return version
+
+    def _remark_on_hosts(self) -> None:
+        hosts = dict.fromkeys(job.host for job in self.jobs if job.host)
+        if len(hosts) > 1:
+            self.remarks.append(f"jobs of {len(hosts)} servers ({', '.join(hosts)[:80]}): {HOSTS}")
 
     def _options(self, given: Any, where: str) -> dict[str, str]:
         if not isinstance(given, dict):
@@ -183,9 +207,12 @@ class _Result:
     def _points_of(self, jobs: list[Job]) -> list[Json]:
         parts = {op: [_Part(self, job, op) for job in jobs if op in job.found] for op in OPS}
         done = {op: [part for part in of if part.ios > 0] for op, of in parts.items()}
+        if _only_writes(jobs[0].options):
+            done[READ] = []  # They are those of `verify`.
         total = sum(part.ios for of in done.values() for part in of)
+        per_s = sum(part.iops for of in done.values() for part in of)
         self._remark_on(jobs)
-        return [self._point(jobs, op, of, _read_share(op, done, total)) for op, of in done.items() if of]
+        return [self._point(jobs, op, of, _read_share(op, done, total), per_s) for op, of in done.items() if of]
 
     def _remark_on(self, jobs: list[Job]) -> None:
         options = jobs[0].options
@@ -199,30 +226,38 @@ class _Result:
         if isinstance(trims, dict) and trims.get("total_ios"):
             self.remarks.append(f"{jobs[0].name}: trims are left out")
 
-    def _point(self, jobs: list[Job], op: str, parts: list["_Part"], read_share: float | None) -> Json:
+    def _point(
+        self, jobs: list[Job], op: str, parts: list["_Part"], read_share: float | None, all_per_s: float
+    ) -> Json:
         options = jobs[0].options
-        ios = sum(part.ios for part in parts)
+        ios, iops, size = sum(part.ios for part in parts), sum(part.iops for part in parts), _size(options, op, parts)
         told: Json = {
             "job": jobs[0].name,
             "source": self.path.name,
             "op": op,
             "pattern": _pattern(options),
             "read_share": read_share,
-            "block_bytes": round(sum(part.bytes for part in parts) / ios),
+            "block_bytes": round(size),
             "iodepth": self._depth(jobs[0]),
             "numjobs": self._jobs_at_once(jobs),
             "file_bytes": quantities.size(options.get("size", options.get("filesize", "")), quantities.kib(options)),
             "runtime_s": max(part.runtime_ms for part in parts) / 1000,
             "ios": int(ios),
-            "iops": sum(part.iops for part in parts),
-            "bandwidth_bytes_per_s": sum(part.bytes_per_s for part in parts),
+            "iops": iops,
+            "bandwidth_bytes_per_s": iops * size,
             "flush_every": self._flush_every(jobs[0]) if op != "read" else None,
             "sync": options["sync"] if op != "read" and is_durable(options) else None,
             "paced": _paced(options),
             "unlike": _unlike(options),
+            "arrivals": _arrivals(options, op, iops, self._jobs_at_once(jobs), size),
         }
         if told["block_bytes"] < 1 or told["iops"] <= 0:
             raise self.refuse(f"`{jobs[0].where}.{op}` has requests without bytes or time", DAMAGED)
+        if told["arrivals"]:
+            told["paced"] = None
+        if any(part.latency is None for part in parts):
+            self.remarks.append(f"{jobs[0].name}: {NO_LATENCY}")
+            return told | {"mean_ms": told["iodepth"] * told["numjobs"] / all_per_s * 1000}
         return told | _pooled(parts) | self._percentiles(jobs[0].name, parts)
 
     def _flush_every(self, job: Job) -> int | None:
@@ -273,23 +308,20 @@ class _Part:
         self.runtime_ms = self._number("runtime")
         self.iops = self._number("iops")
         if self.ios > 0:
-            # fio has bytes per second since 3.2; before it, KiB/s without decimals.
-            self.bytes_per_s = self.iops * self.bytes / self.ios
             self.latency = self._latency()
 
     def _number(self, name: str) -> float:
         return self.result.number(self.found, name, self.where)
 
-    def _latency(self) -> Json:
-        """Return the latency from submission to completion; the completion latency where fio has no other."""
+    def _latency(self) -> Json | None:
+        """Return the latency from submission to completion, else the completion latency; None if fio has neither."""
         for name in ("lat_ns", "clat_ns"):
             found = self.found.get(name)
             if isinstance(found, dict) and found.get("mean"):
                 self.mean_ns = self.result.number(found, "mean", f"{self.where}.{name}")
                 self.sd_ns = self.result.number(found, "stddev", f"{self.where}.{name}")
                 return found
-        help_ = "fio ran with disable_lat and disable_clat, or the file is cut off: measure again without them"
-        raise self.result.refuse(f"`{self.where}` has no latency", help_)
+        return None
 
     def _tables(self, name: str) -> dict[float, float]:
         """Return `percentile` or `bins` as numbers, of the latency, else of the completion latency."""
@@ -337,6 +369,31 @@ def _read_share(op: str, done: dict[str, list[_Part]], total: float) -> float | 
 
 def _pattern(options: dict[str, str]) -> str:
     return "random" if options.get("rw", options.get("readwrite", "read")).startswith("rand") else "sequential"
+
+
+def _only_writes(options: dict[str, str]) -> bool:
+    return options.get("rw", options.get("readwrite", READ)).partition(":")[0] in {"write", "randwrite"}
+
+
+def _size(options: dict[str, str], op: str, parts: list[_Part]) -> float:
+    """Return the bytes of a request: those that were asked for where all are alike, else the mean."""
+    mean = sum(part.bytes for part in parts) / sum(part.ios for part in parts)
+    if op == MIXED or options.keys() & VARYING.keys():
+        return mean
+    text = by_direction(options.get("bs", options.get("blocksize", "4k")).split(","))[op]
+    asked = quantities.size(text, quantities.kib(options))
+    return float(asked) if asked and abs(mean / asked - 1) <= ODD_SIZE else mean
+
+
+def _arrivals(options: dict[str, str], op: str, iops: float, jobs: int, size: float) -> str | None:
+    """Return how requests came if a job had a rate and reached it: `open` at random, `every` at equal distances."""
+    option = next((name for name in RATES if re.search(r"[1-9]", options.get(name, ""))), None)
+    if option is None or op == MIXED or re.search(r"[1-9]", options.get("thinktime", "")):
+        return None
+    asked = quantities.size(by_direction(options[option].split(","))[op], quantities.kib(options))
+    per_s = (asked or 0) * jobs / (size if option == "rate" else 1)
+    reached = per_s > 0 and iops >= (1 - BEHIND) * per_s
+    return ("open" if options.get("rate_process") == "poisson" else "every") if reached else None
 
 
 def _paced(options: dict[str, str]) -> str | None:

@@ -54,7 +54,8 @@ def _option(path: Path, job: JobSection, number: int, line: str) -> None:
     if key.startswith("include "):
         told = f"{path}, line {number}: `include` is not followed"
         raise refusal(path, told, "put the options of the other file in its place")
-    if "$" in value:
+    # Names of files are made of fio's own words, such as `$jobnum`.
+    if "$" in value and key != "filename_format":
         told = f"{path}, line {number}: `{value[:60]}` has a variable"
         raise refusal(path, told, "put its value in its place")
     job.options[key] = value if equals else "1"

@@ -23,11 +23,11 @@ CLOSED = (
 OPEN = "requests overlap: a scenario replays it open, at its timestamps"
 UNKNOWN = "it is not known how many requests were in flight: a scenario replays it open, at its timestamps"
 
-# What a line of each format is that gives a request.
-NEEDED = {"fio_latency": "a read or a write", "blkparse": "a read or a write that was issued to a device (D)"}
+# What a line of each format is that gives a request; of text of blkparse, whose format is detected, where there is no name.
+NEEDED = {"fio_latency": "a read or a write", None: "a read or a write that was issued to a device (D) or queued (Q)"}
 
 
-def converted(path: Path, format: str) -> tuple["polars.DataFrame", int]:
+def converted(path: Path, format: str | None) -> tuple["polars.DataFrame", int]:
     """Return a trace that the core reads, in columns of headrace's format, and how many requests it left out."""
     import polars  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
 
