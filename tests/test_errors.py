@@ -46,7 +46,7 @@ MISTAKES = {
         ("seagate-st3500630ns", "samsung-pm883-480gb"),
         ["2:33", "`samsung-pm883-480gb` is a solid-state drive", "write `type: ssd`"],
     ),
-    "no unit": (("10 /s", "10"), ["6:40", "`10` has no unit", "50 /s"]),
+    "no unit": (("10 /s", "10"), ["6:40", "`10` has no unit", "10 /s"]),
     "ambiguous unit": (("size: 128 KiB", "size: 128 KB"), ["6:54", "could mean 1000 or 1024", "KiB"]),
     "missing device": (
         ("seagate-st3500630ns", "segate-st3500630ns"),

@@ -236,7 +236,10 @@ mod tests {
         let frequency = pattern(schemars::schema_for!(PerSecond));
         assert_eq!(frequency, r"^\s*[0-9.eE_+-]+\s*(/\s*ms|/\s*s|/\s*min|/\s*h|Hz|rpm)\s*$");
         assert_eq!(frequency, pattern(schemars::schema_for!(Rate)));
-        assert!(pattern(schemars::schema_for!(BytesPerSecond)).contains(r"PiB|b|kb|Mb|Gb|Tb)\s*/.*(ns|us"));
+        assert!(
+            pattern(schemars::schema_for!(BytesPerSecond))
+                .contains(r"PiB|b|kb|Mb|Gb|Tb|bit|kbit|Mbit|Gbit|Tbit)\s*/.*(ns|us")
+        );
     }
 
     #[test]

@@ -7,7 +7,10 @@ pub(crate) struct Kind {
     pub(crate) name: &'static str,
     pub(crate) units: &'static [(&'static str, f64)],
     pub(crate) accepted: &'static str,
-    pub(crate) like: &'static str,
+    /// What to write: its name and an example with its first usual unit.
+    like: (&'static str, &'static str),
+    /// Units that a bare number probably has.
+    usual: &'static [&'static str],
     /// Common misspellings, in lower case, and the units that they may mean.
     pub(crate) slips: &'static [(&'static [&'static str], &'static [&'static str])],
 }
@@ -26,7 +29,8 @@ pub(crate) const TIME: Kind = Kind {
         ("d", 86_400e9),
     ],
     accepted: "ns, µs (us), ms, s, min, h or d",
-    like: "a time such as `8.5 ms`",
+    like: ("a time", "8.5"),
+    usual: &["ms", "s"],
     slips: &[
         (&["nsec", "nanoseconds"], &["ns"]),
         (&["usec", "microseconds", "mcs"], &["µs"]),
@@ -55,7 +59,8 @@ pub(crate) const SIZE: Kind = Kind {
         ("PiB", 1_125_899_906_842_624.0),
     ],
     accepted: "B, kB, MB, GB, TB, PB (1000s) or KiB, MiB, GiB, TiB, PiB (1024s)",
-    like: "a size such as `64 KiB`",
+    like: ("a size", "64"),
+    usual: &["KiB"],
     slips: &[
         (&["byte", "bytes"], &["B"]),
         (&["k", "kib", "kb"], &["KiB", "kB"]),
@@ -66,14 +71,25 @@ pub(crate) const SIZE: Kind = Kind {
 };
 
 /// Bits are units of a rate only: nobody sizes a request in them, and a slip of case would cost a factor of eight.
-pub(crate) const BITS: &[(&str, f64)] =
-    &[("b", 0.125), ("kb", 125.0), ("Mb", 125e3), ("Gb", 125e6), ("Tb", 125e9)];
+pub(crate) const BITS: &[(&str, f64)] = &[
+    ("b", 0.125),
+    ("kb", 125.0),
+    ("Mb", 125e3),
+    ("Gb", 125e6),
+    ("Tb", 125e9),
+    ("bit", 0.125),
+    ("kbit", 125.0),
+    ("Mbit", 125e3),
+    ("Gbit", 125e6),
+    ("Tbit", 125e9),
+];
 
 pub(crate) const RATE: Kind = Kind {
     name: "data rate",
     units: &[],
     accepted: "a size over a time: `150 MB/s`, `2 Gb/s` (bits), `512 B/12 µs`",
-    like: "a data rate such as `150 MB/s` or `2 Gb/s`",
+    like: ("a data rate", "150"),
+    usual: &["MB/s"],
     slips: &[
         (&["kbps", "kb/s", "kb/sec", "k/s"], &["kB/s", "kb/s"]),
         (&["mbps", "mb/s", "mb/sec", "m/s", "mb", "m"], &["MB/s", "Mb/s"]),
@@ -94,7 +110,8 @@ pub(crate) const FREQUENCY: Kind = Kind {
         ("rpm", 1.0 / 60.0),
     ],
     accepted: "/ms, /s, /min, /h, Hz or rpm",
-    like: "a frequency such as `50 /s`",
+    like: ("a frequency", "50"),
+    usual: &["/s"],
     slips: &[
         (
             &[
@@ -125,7 +142,8 @@ pub(crate) const SHARE: Kind = Kind {
     name: "share",
     units: &[("%", 0.01)],
     accepted: "% (or a number from 0 to 1)",
-    like: "a share such as `70 %`",
+    like: ("a share", "70"),
+    usual: &["%"],
     slips: &[(&["percent", "pct", "per cent"], &["%"])],
 };
 
@@ -133,7 +151,8 @@ pub(crate) const FAILURES: Kind = Kind {
     name: "failure rate",
     units: &[("%/year", 0.01), ("/year", 1.0), ("FIT", 8.766e-6)],
     accepted: "%/year, /year or FIT (failures in 10⁹ h)",
-    like: "a failure rate such as `1.4 %/year`",
+    like: ("a failure rate", "1.4"),
+    usual: &["%/year"],
     slips: &[
         (&["%", "%/yr", "%/y", "%/a", "%afr", "afr", "percent/year", "%peryear"], &["%/year"]),
         (&["/yr", "/y", "/a", "peryear", "year"], &["/year"]),
@@ -144,11 +163,30 @@ pub(crate) const ERRORS: Kind = Kind {
     name: "error rate",
     units: &[("/bit", 1.0), ("/TB", 1.25e-13)],
     accepted: "/bit or /TB",
-    like: "an error rate such as `1e-15 /bit`",
+    like: ("an error rate", "1e-15"),
+    usual: &["/bit"],
     slips: &[(&["/b", "bit", "/bits", "perbit"], &["/bit"]), (&["tb", "pertb"], &["/TB"])],
 };
 
 impl Kind {
+    /// The error on a text that does not begin with a number: a unit alone, or anything else.
+    pub(crate) fn without_number(&self, text: &str) -> UnitError {
+        let (name, number) = self.like;
+        let unit = self.units.iter().find(|(unit, _)| *unit == text.trim());
+        let like = unit.map_or_else(
+            || format!("{name} such as `{number} {}`", self.usual[0]),
+            |(unit, _)| format!("`1 {unit}`"),
+        );
+        UnitError::NoNumber { text: text.to_owned(), like }
+    }
+
+    /// The error on a number without a unit.
+    pub(crate) fn without_unit(&self, number: &str) -> UnitError {
+        let each: Vec<String> = self.usual.iter().map(|unit| format!("`{number} {unit}`")).collect();
+        let like = format!("{} such as {}", self.like.0, each.join(" or "));
+        UnitError::NoUnit { text: number.to_owned(), like }
+    }
+
     /// The error on a unit that is none of this kind, with what was probably meant.
     pub(crate) fn unknown(&self, number: &str, unit: &str) -> UnitError {
         let lower = unit.to_lowercase();

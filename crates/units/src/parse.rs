@@ -16,15 +16,15 @@ pub enum UnitError {
         /// Text found.
         text: String,
         /// A correct example.
-        like: &'static str,
+        like: String,
     },
     /// There is a number and no unit.
     #[error("`{text}` has no unit; write {like}")]
     NoUnit {
         /// Text found.
         text: String,
-        /// A correct example.
-        like: &'static str,
+        /// The number with units.
+        like: String,
     },
     /// The unit is not one of this kind.
     #[error("unknown unit of {kind} `{unit}`; {fix}")]
@@ -82,7 +82,7 @@ fn number_and_rest<'t>(text: &'t str, kind: &Kind) -> Result<(f64, &'t str), Uni
     let number = trimmed[..end].replace('_', "").parse::<f64>();
     match number {
         Ok(number) if number.is_finite() => Ok((number, trimmed[end..].trim())),
-        _ => Err(UnitError::NoNumber { text: text.to_owned(), like: kind.like }),
+        _ => Err(kind.without_number(text)),
     }
 }
 
@@ -105,7 +105,7 @@ fn number_in<'t>(text: &'t str, unit: &str) -> &'t str {
 fn quantity(text: &str, kind: &Kind) -> Result<f64, UnitError> {
     let (number, unit) = number_and_rest(text, kind)?;
     if unit.is_empty() {
-        return Err(UnitError::NoUnit { text: text.trim().to_owned(), like: kind.like });
+        return Err(kind.without_unit(text.trim()));
     }
     let value = number * factor(text, unit, kind, &[])?;
     in_range(text, value, kind, 0.0..=1.8e19, "zero or more, and at most 500 years or 16 EiB")
@@ -158,7 +158,7 @@ impl FromStr for BytesPerSecond {
     fn from_str(text: &str) -> Result<Self, UnitError> {
         let (number, rest) = number_and_rest(text, &RATE)?;
         if rest.is_empty() {
-            return Err(UnitError::NoUnit { text: text.trim().to_owned(), like: RATE.like });
+            return Err(RATE.without_unit(text.trim()));
         }
         let unknown = || RATE.unknown(number_in(text, rest), rest);
         let (size_unit, time) = rest.split_once('/').ok_or_else(unknown)?;
@@ -181,7 +181,7 @@ impl FromStr for BytesPerSecond {
 fn frequency(text: &str) -> Result<f64, UnitError> {
     let (number, rest) = number_and_rest(text, &FREQUENCY)?;
     if rest.is_empty() {
-        return Err(UnitError::NoUnit { text: text.trim().to_owned(), like: FREQUENCY.like });
+        return Err(FREQUENCY.without_unit(text.trim()));
     }
     let unit =
         if let Some(time) = rest.strip_prefix('/') { format!("/{}", time.trim()) } else { rest.to_owned() };
@@ -230,7 +230,7 @@ fn rare(
 ) -> Result<f64, UnitError> {
     let (number, rest) = number_and_rest(text, kind)?;
     if rest.is_empty() {
-        return Err(UnitError::NoUnit { text: text.trim().to_owned(), like: kind.like });
+        return Err(kind.without_unit(text.trim()));
     }
     let unit: String = rest.split_whitespace().collect();
     in_range(text, number * factor(text, &unit, kind, &[])?, kind, range, says)
@@ -284,6 +284,7 @@ mod tests {
         assert_eq!("70 %".parse(), Ok(Fraction(0.7000000000000001)));
         assert_eq!("0.7".parse(), Ok(Fraction(0.7)));
         assert_eq!("1.0625 Gb/s".parse(), Ok(BytesPerSecond(132_812_500.0)));
+        assert_eq!("6 Gbit/s".parse(), Ok(BytesPerSecond(750e6)));
         assert_eq!("1.5 % / year".parse(), Ok(PerYear(0.015)));
         assert_eq!("1e-15/bit".parse(), Ok(PerBit(1e-15)));
     }
@@ -295,7 +296,12 @@ mod tests {
             message("64".parse::<Bytes>().unwrap_err())
                 .contains("has no unit; write a size such as `64 KiB`")
         );
-        assert!(message("ms".parse::<Nanos>().unwrap_err()).contains("does not begin with a number"));
+        assert!(
+            message("ms".parse::<Nanos>().unwrap_err())
+                .contains("does not begin with a number; write `1 ms`")
+        );
+        assert!(message("5".parse::<Nanos>().unwrap_err()).contains("write a time such as `5 ms` or `5 s`"));
+        assert!(message("5e4".parse::<PerSecond>().unwrap_err()).contains("a frequency such as `5e4 /s`"));
         assert!(
             message("8 parsecs".parse::<Nanos>().unwrap_err()).contains("unknown unit of time `parsecs`")
         );

@@ -32,6 +32,8 @@ CONFIDENCE = 0.95
 DRAWN = (".mean_ms", ".p99_ms", ".requests_per_s", ".utilisation")
 # A difference is none where both ends of its interval are nearer to nothing than this share of A.
 NONE_WITHIN = 0.0005
+# From this ratio on, a difference is told as a multiple: "99.99 % faster" hides it.
+MANY_TIMES = 5.0
 
 
 @dataclass(frozen=True)
@@ -154,6 +156,9 @@ def _change(one: Difference) -> str:
     if one.percent is None:
         return f"{format_time(abs(one.difference), one.half_width)} {word}"
     middle, half = one.percent
+    times = max(1 + middle / 100, 1 / (1 + middle / 100)) if middle > -100 else MANY_TIMES
+    if times >= MANY_TIMES:
+        return f"about {float(f'{one.b / one.a if middle > 0 else one.a / one.b:.3g}'):,.10g} times {word}"
     return f"{interval(abs(middle), half)} % {word}"
 
 

@@ -192,8 +192,8 @@ def measuring(scenario: Scenario, asked: Iterable[Objective]) -> Scenario:
     return scenario.with_({"objectives": named})
 
 
-def promised(scenario: Scenario) -> list[str]:
-    r"""Return the objectives of a scenario as goals.
+def promised(scenario: Scenario, sign: str = "<") -> list[str]:
+    r"""Return the objectives of a scenario as limits; with the sign `>=`, as constraints.
 
     >>> clerk = "{clerk: {type: station, service: {exponential: 8 ms}}}"
     >>> users = "{users: {to: clerk, arrivals: {poisson: 50 /s}}}"
@@ -205,7 +205,7 @@ def promised(scenario: Scenario) -> list[str]:
         (name, one) for name, text in scenario.filled().get("objectives", {}).items() for one in text.split(" and ")
     ]
     parts = [(name, *one.split(" within ")) for name, one in every]
-    return [f"{WITHIN}({name}, {time.strip()}) < {share.strip()}" for name, share, time in parts]
+    return [f"{WITHIN}({name}, {time.strip()}) {sign} {share.strip()}" for name, share, time in parts]
 
 
 def asked_for(metric: str) -> str:

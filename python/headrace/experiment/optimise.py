@@ -18,7 +18,7 @@ from headrace.experiment import design, search
 from headrace.experiment.columns import Column, column, ending
 from headrace.experiment.design import Experiment, Point, Value, short
 from headrace.experiment.engines import Engine
-from headrace.experiment.objective import Objective, measuring, objective, one_or_more
+from headrace.experiment.objective import Objective, measuring, objective, one_or_more, promised
 from headrace.experiment.rounds import Watch, run, telling
 from headrace.experiment.store import Store
 from headrace.experiment.table import Table
@@ -204,8 +204,11 @@ class Optimum(InNotebook):
             return f"{said}{self._nearest()} {self._tried}."
         best = self.front[0]
         found = _found_of(best, [goal for goal, _ in self.goals])
-        if len(self.goals) == 1:
-            said = f"Best is {best.point}: {found}."
+        if len(self.goals) == 1 and len(self.front) > 1:
+            said = f"{len(self.front)} designs are equally good; the first is {best.point}: {found}."
+        elif len(self.goals) == 1:
+            # Where what varies is what is minimised, it is said once.
+            said = f"Best is {best.point}." if found == str(best.point) else f"Best is {best.point}: {found}."
         else:
             optimal = f"{len(self.front)} of {len(self._run)} designs are Pareto-optimal"
             said = f"{optimal}; the first is {best.point}: {found}."
@@ -294,7 +297,8 @@ def optimise(
 
     Goals and constraints are numbers of a run (`mean(users)`; `price(system)`, `power(system)` and `rack_units(system)`
     are sums over the devices, where their files have them), or formulas of the scenario's fields: `system.tds.disks`,
-    `300 * disks + 2000`, a field named in full or by as much of its end as is unique.
+    `300 * disks + 2000`, a field named in full or by as much of its end as is unique. Without `subject_to`, the
+    constraints are the `objectives` of the scenario, if it has any.
 
     `vary` as for a sweep: what is tried are its values. Where there are no more than `trials` designs, all are tried;
     else Optuna chooses as many that can be run, one goal by TPE, several by NSGA-II, always from the same seed. A
@@ -309,7 +313,8 @@ def optimise(
     goals = tuple((objective(text, bounded=False, fields=True), more) for texts, more in sides for text in texts)
     if not goals:
         raise refusal(loaded.file, "nothing is minimised or maximised", "say `--minimise 'p99(reads)'`, for example")
-    constraints = tuple(objective(text, bounded=True, fields=True) for text in one_or_more(subject_to))
+    kept = one_or_more(subject_to) or promised(loaded, ">=")
+    constraints = tuple(objective(text, bounded=True, fields=True) for text in kept)
     loaded = measuring(loaded, [*(goal for goal, _ in goals), *constraints])
     levels = design.levels(loaded.file, vary)
     designs = math.prod(map(len, levels.values()))

@@ -162,8 +162,10 @@ def under(document: Json, stream: str, load: Load, requests: int = REQUESTS) -> 
     """Return a scenario, its defaults filled in, under this load alone.
 
     Its stream asks what fio asked. Jobs that read or write in sequence are a stream each; files lie one after another.
+    Objectives are those of other streams.
     """
     made = copy.deepcopy(document)
+    made.pop("objectives", None)
     made["run"] = made.get("run", {}) | {"requests": requests, "replications": 1, "time": None}
     base = {key: value for key, value in made["workload"][stream].items() if key not in {"outstanding", "align"}}
     base |= {"size": f"{load.block_bytes} B", "pattern": "uniform" if load.pattern == "random" else "sequential"}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from headrace.charts import lines
 from headrace.charts.data import Axis, Points
 from headrace.explore.quantities import number as quantity
-from headrace.quantities import Unit, aligned, counted, number, size, unit
+from headrace.quantities import Unit, aligned, counted, number, off_by, size, unit
 from headrace.report import Chart, Medium, Report, Table, Text, noted
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _percent(of: Json | None) -> str:
 
 def rows(found: Json) -> tuple[list[str], list[list[str]]]:
     """Return every load as columns and rows."""
-    load, rate = ["load", "record", "depth×jobs"], ["MB/s", "simulated", "off by"]
+    load, rate = ["load", "record", "depth ×jobs"], ["MB/s", "simulated", "off by"]
     of = unit(row[which]["mean_ms"] for row in found["rows"] for which in ("measured", "simulated"))
     columns = [*load, *rate, f"mean, {of.name}", "simulated", "off by", "p99"]
     cells = [_row(row, of) for row in found["rows"]]
@@ -131,11 +131,11 @@ def _row(row: Json, of: Unit) -> list[str]:
         "open" if row["open"] else f"{row['iodepth']}×{row['numjobs']}",
         aligned(measured[rate] / 1e6),
         aligned(simulated[rate] / 1e6),
-        f"{errors[rate]:+.1f}%",
+        off_by(errors[rate]),
         aligned(of.of(measured["mean_ms"])),
         aligned(of.of(simulated["mean_ms"])),
-        f"{errors['mean_ms']:+.1f}%",
-        "—" if errors["p99_ms"] is None else f"{errors['p99_ms']:+.1f}%",
+        off_by(errors["mean_ms"]),
+        "—" if errors["p99_ms"] is None else off_by(errors["p99_ms"]),
     ]
 
 

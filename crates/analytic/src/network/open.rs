@@ -31,11 +31,14 @@ pub fn until_free(servers: u32, visits: &[Visits]) -> f64 {
     waits(servers, work) / f64::from(servers) * residual / work
 }
 
+/// Servers that are idle for no more than this share of the time are always busy: utilisations are sums that are rounded.
+pub const ROUNDING: f64 = 1e-12;
+
 /// The mean wait before servers with one queue, first come, first served: [`until_free`] over 1 − ρ (for one server Pollaczek and
 /// Khinchine). `None` where it has no steady state.
 pub fn wait(servers: u32, visits: &[Visits]) -> Option<f64> {
     let idle = 1.0 - work(visits) / f64::from(servers);
-    (idle > 0.0).then(|| until_free(servers, visits) / idle)
+    (idle > ROUNDING).then(|| until_free(servers, visits) / idle)
 }
 
 /// The wait in GI/G/1 over that in M/G/1, for arrivals that are more regular than Poisson: by the squared coefficients of variation of

@@ -4,7 +4,7 @@
 //! free](super::open::until_free) and σ_p the utilisation by class p and those before it. Exact for one server, and for several with
 //! exponential service of one mean.
 
-use super::open::{Visits, until_free, work};
+use super::open::{ROUNDING, Visits, until_free, work};
 
 /// The mean wait of each class, the most urgent first; `None` for those that starve.
 pub fn waits(servers: u32, classes: &[Visits]) -> Vec<Option<f64>> {
@@ -12,7 +12,7 @@ pub fn waits(servers: u32, classes: &[Visits]) -> Vec<Option<f64>> {
     let left = |classes: &[Visits]| 1.0 - work(classes) / f64::from(servers);
     let each = (0..classes.len()).map(|class| {
         let (before, with) = (left(&classes[..class]), left(&classes[..=class]));
-        (with > 0.0).then(|| until_free / (before * with))
+        (with > ROUNDING).then(|| until_free / (before * with))
     });
     each.collect()
 }

@@ -18,6 +18,8 @@ pub struct MeterReading {
     pub stalled: f64,
     /// Request-ns waited.
     pub queue: f64,
+    /// Requests that wait now; of a span, by how many more wait at its end than at its start.
+    pub waiting: f64,
     /// Requests that got a server, and their waits in ns.
     pub visits: f64,
     /// See `visits`.
@@ -47,7 +49,7 @@ impl MeterReading {
     /// Returns the readings of a component at `now`.
     pub fn of(arena: Arena, id: NodeId, now: Nanos) -> Self {
         let component = arena.component(id);
-        let Activity { busy, stalled, queue, visits, waited, served, service, .. } =
+        let Activity { busy, stalled, queue, waiting, visits, waited, served, service, .. } =
             component.activity(now).unwrap_or_default();
         let balance = component.balance().unwrap_or_default();
         let mut meters = Vec::new();
@@ -57,6 +59,7 @@ impl MeterReading {
             busy: std::array::from_fn(|cause| (busy[cause] - stalled[cause]) as f64),
             stalled: stalled.iter().sum::<u128>() as f64,
             queue: queue as f64,
+            waiting: waiting as f64,
             visits: visits as f64,
             waited: waited as f64,
             served: served as f64,
@@ -82,6 +85,7 @@ impl MeterReading {
             busy,
             stalled: self.stalled - earlier.stalled,
             queue: self.queue - earlier.queue,
+            waiting: self.waiting - earlier.waiting,
             visits: self.visits - earlier.visits,
             waited: self.waited - earlier.waited,
             served: self.served - earlier.served,

@@ -4,8 +4,8 @@ use headrace_units::{BytesPerSecond, Nanos};
 use headrace_work::Op;
 
 use super::{
-    Bottleneck, ClosedLoad, MOST_STREAMS, ResponseResults, Results, SATURATED, StepResults, StreamResults,
-    alike, evictions, objectives, rebuilds, stretch,
+    Bottleneck, ClosedLoad, Comparison, MOST_STREAMS, ResponseResults, Results, SATURATED, StepResults,
+    StreamResults, alike, evictions, objectives, rebuilds, stretch,
 };
 use crate::operation::Operation;
 
@@ -67,17 +67,22 @@ fn of_clients(bottleneck: &Bottleneck, what: &str, closed: &ClosedLoad) -> Strin
         clients => format!("Bottleneck: {busy} with {clients} clients"),
     };
     let about = if bottleneck.estimate { " (estimate)" } else { "" };
-    let serves_faster = bottleneck.not_proportional.as_ref() == Some(&bottleneck.component);
     let more = match closed.at_most {
         None => return format!("{limit}."),
         Some(most) if bottleneck.utilisation < SATURATED => {
             format!("more in flight could raise throughput at most {}{about}", multiple(most))
         }
-        Some(_) if serves_faster => {
-            "more in flight would mostly wait, unless it serves several together faster than separately"
-                .to_owned()
-        }
-        Some(_) => "more in flight would only wait".to_owned(),
+        Some(_) => match &bottleneck.not_proportional {
+            Some(varies) if *varies == bottleneck.component => {
+                "more in flight would mostly wait, unless it serves several together faster than separately"
+                    .to_owned()
+            }
+            Some(varies) => {
+                let varies = alike::limit(varies, None);
+                format!("more in flight would mostly wait, unless {varies} takes several together")
+            }
+            None => "more in flight would only wait".to_owned(),
+        },
     };
     format!("{limit}; {more}.")
 }
@@ -123,13 +128,23 @@ fn stream(stream: &StreamResults) -> String {
     let said = stream.steps.iter().fold(said, |said, steps| format!("{said} {}", training(steps)));
     match &stream.measured {
         None => said,
-        Some(measured) => format!(
-            "{said} Measured: mean {}; the simulation is {:+.1} % off, demerit {:.1} %.",
-            Nanos::from_ms(measured.all.measured_mean_ms),
-            measured.all.mean_error_percent,
-            measured.all.demerit_percent
-        ),
+        Some(measured) => format!("{said} {}", against(&measured.all)),
     }
+}
+
+/// From this error on, the trace is of another system: how far off the simulation is would say nothing of a model.
+const OF_ANOTHER_SYSTEM: f64 = 100.0;
+
+/// Returns how the simulation of a trace compares with the response times in it.
+fn against(measured: &Comparison) -> String {
+    let (mean, error) = (Nanos::from_ms(measured.measured_mean_ms), measured.mean_error_percent);
+    if error >= OF_ANOTHER_SYSTEM {
+        return format!("Measured: mean {mean}; simulated, it is {} as long.", multiple(1.0 + error / 100.0));
+    }
+    format!(
+        "Measured: mean {mean}; the simulation is {error:+.1} % off, demerit {:.1} %.",
+        measured.demerit_percent
+    )
 }
 
 /// Returns the response times of a stream's flushes.

@@ -299,6 +299,7 @@ pub(super) fn bottleneck(
     // What streams elsewhere do is no matter of this component's.
     let open = reaching(plan, id).all(|(_, stream)| stream.is_open());
     let is_mixed = ends_early(plan, outcomes).is_some();
+    let often = utilisation * as_usual(plan, id, outcomes);
     let kept_up = kept_up(plan, id, outcomes).filter(|_| !is_mixed);
     let never_idle = utilisation >= SATURATED;
     // A short burst keeps a server busy too; only a load that is not kept up with overloads it.
@@ -307,12 +308,13 @@ pub(super) fn bottleneck(
     let is_unknown = is_mixed
         || unsettled.is_some()
         || filling::cache(plan, outcomes).is_some()
-        || lacks(plan, outcomes).is_some();
+        || lacks(plan, outcomes).is_some()
+        || changes(outcomes);
     let by_formula = destaging_headroom(plan, busiest);
     let headroom = match () {
         () if never_idle => kept_up.filter(|_| saturated),
         () if falls_behind(plan, outcomes) || is_unknown => None,
-        () => Some(by_formula.unwrap_or(0.0).max(1.0 / utilisation)),
+        () => Some(by_formula.unwrap_or(0.0).max(1.0 / often)),
     };
     let in_turn = sends_in_turn(plan, id);
     let at_most = (!is_unknown && !in_turn).then(|| 1.0 / utilisation.min(1.0));
@@ -349,6 +351,37 @@ pub(super) fn bottleneck(
         unsettled,
         trials: None,
     })
+}
+
+/// Returns the number of visits to all components of a group.
+pub(super) fn visits(plan: &Plan, group: &str, outcomes: &[Outcome]) -> f64 {
+    let of_group = plan.graph.ids().filter(|id| plan.graph.group(*id) == group);
+    let visits =
+        |id: NodeId| outcomes.iter().map(move |outcome| outcome.components[id.index()].reading.visits);
+    of_group.flat_map(visits).sum()
+}
+
+/// The load that comes to a component in the long run, over that of the run, where the rate of a stream varies: a run of a few bursts may have
+/// had more of them than usual, or fewer.
+fn as_usual(plan: &Plan, id: NodeId, outcomes: &[Outcome]) -> f64 {
+    let streams: Vec<(usize, &StreamPlan)> = reaching(plan, id).collect();
+    let usual: Option<f64> = streams.iter().map(|(_, stream)| stream.spec.arrivals.mean_rate()).sum();
+    let seen = |at: usize| outcomes.iter().map(move |of| of.streams[at].born as f64 / of.ended_at.secs());
+    let found = streams.iter().flat_map(|(at, _)| seen(*at)).sum::<f64>() / outcomes.len().max(1) as f64;
+    let varies = streams.iter().any(|(_, stream)| stream.varies()) && found > 0.0;
+    usual.filter(|_| varies).map_or(1.0, |usual| usual / found)
+}
+
+/// A run is as good as all of one state if this share of it is.
+const MOSTLY: f64 = 0.95;
+
+/// Returns true if something failed, returned or was rebuilt during the run, so that its utilisation is a mean of several states.
+pub(super) fn changes(outcomes: &[Outcome]) -> bool {
+    let changes = |outcome: &Outcome| {
+        let spans = outcome.phases.iter().map(|phase| (phase.span.1 - phase.span.0).secs());
+        !outcome.phases.is_empty() && spans.fold(0.0, f64::max) < MOSTLY * outcome.ended_at.secs()
+    };
+    outcomes.iter().any(changes)
 }
 
 /// Streams whose last requests come within this share of each other end together.
@@ -461,7 +494,7 @@ pub(super) fn allowed(plan: &Plan, streams: &[String], components: &[ComponentRe
 }
 
 /// The component that is in use for most of the time. The places of a queue depth are all taken too where what serves their requests is
-/// never idle, or has as many clients: they count while it has time left and somebody waits for one.
+/// never idle: they count while it has time left and somebody waits for one, or one more would.
 fn limiting<'c>(plan: &Plan, components: &'c [ComponentResults]) -> Option<(NodeId, &'c ComponentResults)> {
     let by = |(_, component): &(NodeId, &ComponentResults)| component.most_busy();
     let most = |of_limits: bool| {
@@ -475,7 +508,8 @@ fn limiting<'c>(plan: &Plan, components: &'c [ComponentResults]) -> Option<(Node
     let left = server.filter(|server| by(server) < SATURATED);
     let holds_back = |limit: &(NodeId, &ComponentResults)| {
         let open = reaching(plan, limit.0).all(|(_, stream)| stream.is_open());
-        (open || limit.1.queue > Some(0.0)) && left.is_some_and(|server| by(limit) > by(&server))
+        let is_full = limit.1.queue > Some(0.0) || by(limit) >= SATURATED;
+        (open || is_full) && left.is_some_and(|server| by(limit) > by(&server))
     };
     let limit = most(true).filter(holds_back);
     limit.or(server)

@@ -8,7 +8,7 @@ use headrace_units::{Nanos, PerSecond};
 use headrace_work::NodeId;
 use headrace_workload::PatternSpec;
 
-use super::components::{FARTHEST_ESTIMATE, LITTLE, ends_early, falls_behind, lacks};
+use super::components::{FARTHEST_ESTIMATE, LITTLE, changes, ends_early, falls_behind, lacks};
 use super::{Bottleneck, MOST_STREAMS, StreamResults, alike, filling, trials};
 use crate::faults::Moment;
 use crate::plan::{Plan, StreamPlan};
@@ -386,9 +386,10 @@ fn of_health(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
     };
     let mut notes = Vec::new();
     if outcome.phases.len() > 1 {
-        notes.push(
-            "health changes during the run: totals mix all `phases`, and no warm-up is discarded".to_owned(),
-        );
+        let headroom = if changes(outcomes) { ", no headroom is given" } else { "" };
+        notes.push(format!(
+            "health changes during the run: totals mix all `phases`{headroom}, and no warm-up is discarded"
+        ));
     }
     for (state, says) in [
         ("failed", "failed at the end of the run"),

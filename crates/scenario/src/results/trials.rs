@@ -1,6 +1,8 @@
 //! Headroom that utilisation can only estimate, found by short simulations at several times the load.
 
-use headrace_workload::VaryingSpec;
+use headrace_units::Nanos;
+use headrace_work::NodeId;
+use headrace_workload::{ArrivalSpec, VaryingSpec};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -15,6 +17,18 @@ use crate::spec::WarmUp;
 /// tell, it is repeated with [`LONGER`] times as many, at most those of the run.
 const REQUESTS: u64 = 5_000;
 const LONGER: u64 = 4;
+
+/// Number of requests of the rarest stream, and of visits to the bottleneck and its copies, that a simulation has if it may be as long.
+const ENOUGH: f64 = 1_000.0;
+
+/// With fewer visits, a simulation cannot tell whether a component keeps up.
+const LEAST_VISITS: f64 = 100.0;
+
+/// Fewer requests that wait are no backlog.
+const LEAST_WAITING: f64 = 10.0;
+
+/// Number of times that calm and burst take turns in a simulation, for their share of the time to be about the mean.
+const CYCLES: f64 = 20.0;
 
 /// Maximum number of requests of a simulation.
 const MOST_REQUESTS: u64 = 160_000;
@@ -90,7 +104,8 @@ pub fn refine(
 ) {
     let Some(estimate) = bottleneck.saturates_at.filter(|_| is_refined(plan, bottleneck)) else { return };
     let longer = if bottleneck.uneven.is_some() { LONGER } else { 1 };
-    let mut trials = Trials::new(plan, &bottleneck.streams, REQUESTS * longer, outcomes);
+    let requests = (REQUESTS * longer).max(enough(plan, bottleneck, outcomes, components));
+    let mut trials = Trials::new(plan, &bottleneck.streams, requests, outcomes);
     let allowed = components::allowed(plan, &bottleneck.streams, components);
     if let Some(found) = trials.all(estimate, allowed.min(FARTHEST_ESTIMATE), deadline) {
         bottleneck.saturates_at = found.headroom().or(Some(found.keeps_up));
@@ -113,14 +128,31 @@ fn ends_by_itself(plan: &Plan) -> bool {
     plan.streams.iter().filter_map(StreamPlan::curve).any(|curve| curve.ends().is_some())
 }
 
+/// Returns the number of requests of which [`ENOUGH`] are of the rarest stream, and as many come to the bottleneck.
+fn enough(
+    plan: &Plan,
+    bottleneck: &Bottleneck,
+    outcomes: &[Outcome],
+    components: &[ComponentResults],
+) -> u64 {
+    let born = |at: usize| outcomes.iter().map(|outcome| outcome.streams[at].born).sum::<u64>() as f64;
+    let all: f64 = (0..plan.streams.len()).map(born).sum();
+    let own = plan.streams.iter().enumerate().filter(|(_, stream)| bottleneck.streams.contains(&stream.name));
+    let rarest = own.map(|(at, _)| born(at)).fold(f64::INFINITY, f64::min);
+    let copies = components.iter().filter(|component| component.group == bottleneck.group);
+    let visits: f64 = copies.map(|component| component.visits as f64).sum();
+    (ENOUGH * all / rarest.min(visits).max(1.0)) as u64
+}
+
 /// A plan whose streams are sent faster.
 struct Trials<'p> {
     of: &'p Plan,
     plan: Plan,
     /// The numbers of the streams that are sent faster.
     scaled: Vec<usize>,
-    /// Number of requests of each simulation.
+    /// Number of requests of each simulation, and of the shortest.
     requests: u64,
+    fewest: u64,
     /// Number of events that are left.
     events: u64,
     /// The share of the requests that the run lost.
@@ -145,8 +177,9 @@ impl<'p> Trials<'p> {
         let events = EVENTS + outcomes.iter().map(|outcome| outcome.events).sum::<u64>();
         let in_flight = outcomes.iter().map(in_flight).max().unwrap_or(0);
         let (lost, states) = (lost(outcomes), states(outcomes));
-        let mut trials = Self { of, plan, scaled, requests: 0, events, lost, in_flight, states };
+        let mut trials = Self { of, plan, scaled, requests: 0, fewest: 0, events, lost, in_flight, states };
         trials.take(requests);
+        trials.fewest = trials.requests;
         trials
     }
 
@@ -155,10 +188,31 @@ impl<'p> Trials<'p> {
         let requests = requests.min(self.of.requests()).min(MOST_REQUESTS);
         let is_longer = requests > self.requests;
         self.requests = requests;
+        let backlog = if self.curve().is_some() { MOST_REQUESTS } else { requests / BACKLOG };
         let run = &mut self.plan.spec.run;
         run.requests = Some(requests);
-        run.limits.in_flight = self.of.run().limits.in_flight.min(self.in_flight + requests / BACKLOG);
+        run.limits.in_flight = self.of.run().limits.in_flight.min(self.in_flight + backlog);
         is_longer
+    }
+
+    /// Returns the length of the longest curve that the rate of a stream follows.
+    fn curve(&self) -> Option<Nanos> {
+        self.of.streams.iter().filter_map(StreamPlan::curve).map(VaryingSpec::length).max()
+    }
+
+    /// Makes a simulation of streams whose rates follow curves last for whole curves: elsewhere, requests that wait may be those of a peak.
+    /// Returns false if that is too long.
+    fn take_whole_curves(&mut self, times: f64) -> bool {
+        let Some(curve) = self.curve().map(Nanos::secs).filter(|curve| *curve > 0.0) else { return true };
+        let rates = self.of.streams.iter().enumerate().map(|(at, stream)| {
+            let times = if self.scaled.contains(&at) { times } else { 1.0 };
+            stream.spec.arrivals.mean_rate().unwrap_or(0.0) * times
+        });
+        let of_curve = rates.sum::<f64>() * curve;
+        let curves = (self.requests as f64 / of_curve).ceil();
+        let run = &mut self.plan.spec.run;
+        (run.time, run.requests) = (Some(Nanos::from_secs(curves * curve)), None);
+        curves * of_curve <= MOST_REQUESTS as f64
     }
 
     /// Returns what all of them find, the first at `estimate` times the load and none at more than `most`; `None` if they cannot tell.
@@ -180,8 +234,8 @@ impl<'p> Trials<'p> {
 
     /// Returns the multiple at which short simulations fell behind, to be tried in a longer one: the backlog may come from a cold cache alone.
     fn again(&mut self, found: &HeadroomTrials) -> Option<f64> {
-        let again = found.falls_behind.filter(|_| self.requests <= REQUESTS)?;
-        self.take(REQUESTS * LONGER).then_some(again)
+        let again = found.falls_behind.filter(|_| self.requests == self.fewest)?;
+        self.take(self.fewest * LONGER).then_some(again)
     }
 
     /// Returns what [`Self::keeps_up`] does, of longer simulations if those so far cannot tell.
@@ -200,6 +254,9 @@ impl<'p> Trials<'p> {
     fn keeps_up(&mut self, times: f64, deadline: &Deadline) -> Option<bool> {
         for &at in &self.scaled {
             self.plan.streams[at].spec.arrivals = self.of.streams[at].spec.arrivals.faster(times)?;
+        }
+        if !self.take_whole_curves(times) {
+            return None;
         }
         self.plan.spec.run.limits.events = self.of.run().limits.events.min(self.events);
         let engine = run::engine(&self.plan).ok()?;
@@ -240,31 +297,66 @@ fn keeps_up(plan: &Plan, outcomes: &[Outcome], most_lost: f64) -> Option<bool> {
         End::TooManyInFlight | End::TooManyParts => Some(false),
         End::Done if lost(outcomes) > most_lost => Some(false),
         End::Done if filling::hides_work(plan, outcomes) || !covers_curves(plan, outcomes) => None,
-        End::Done => Some(!falls_behind(plan, outcomes)),
+        End::Done => falls_behind(plan, outcomes).map(|behind| !behind),
         _ => None,
     }
 }
 
-/// Returns true if the simulation covers the whole of each curve that the rate of a stream follows.
+/// Returns true if the simulation covers the whole of each curve that the rate of a stream follows, and bursts often enough.
 fn covers_curves(plan: &Plan, outcomes: &[Outcome]) -> bool {
-    let longest = plan.streams.iter().filter_map(StreamPlan::curve).map(VaryingSpec::length).max();
-    outcomes.iter().all(|outcome| Some(outcome.ended_at) >= longest)
+    let length = |stream: &StreamPlan| match &stream.spec.arrivals {
+        ArrivalSpec::Varying(curve) => curve.length(),
+        ArrivalSpec::Bursty { calm_for, burst_for, .. } => (*calm_for + *burst_for).scaled(CYCLES),
+        _ => Nanos::ZERO,
+    };
+    let longest = plan.streams.iter().map(length).max().unwrap_or(Nanos::ZERO);
+    outcomes.iter().all(|outcome| outcome.ended_at >= longest)
 }
 
-/// Returns true if requests come faster than they are answered. A backlog that grows evenly may not show as a drift; it shows in requests in
-/// flight at the end, or in a component that is never idle.
-fn falls_behind(plan: &Plan, outcomes: &[Outcome]) -> bool {
+/// Returns true if requests come faster than they are answered; `None` if the simulation cannot tell. A backlog that grows evenly may not show
+/// as a drift; it shows in requests in flight at the end, in those that wait for a component that few requests come to, or in one that is
+/// never idle. Where rates follow curves, a peak leaves a backlog: there it is the work that counts.
+fn falls_behind(plan: &Plan, outcomes: &[Outcome]) -> Option<bool> {
+    if plan.streams.iter().any(|stream| stream.curve().is_some()) {
+        return Some(plan.graph.ids().any(|id| offered(plan, id, outcomes) >= 1.0));
+    }
     let waits = |outcome: &Outcome| {
         let mut streams = plan.streams.iter().zip(&outcome.streams);
         streams.any(|(stream, found)| stream.is_open() && found.is_behind())
     };
-    let limit = || {
-        let seconds = outcomes.iter().map(|outcome| (outcome.ended_at - outcome.warm_up).secs()).sum();
-        components::bottleneck(plan, outcomes, &components::all(plan, outcomes, seconds))
-    };
-    outcomes.iter().any(waits)
+    let seconds = outcomes.iter().map(|outcome| (outcome.ended_at - outcome.warm_up).secs()).sum();
+    let limit = components::bottleneck(plan, outcomes, &components::all(plan, outcomes, seconds));
+    let is_behind = outcomes.iter().any(waits)
         || components::falls_behind(plan, outcomes)
-        || limit().is_some_and(|found| found.saturated)
+        || limit.as_ref().is_some_and(|found| found.saturated)
+        || plan.graph.ids().any(|id| queue_grows(id, outcomes));
+    let visits = |of: &Bottleneck| components::visits(plan, &of.group, outcomes);
+    let is_known = is_behind || limit.is_none_or(|of| visits(&of) >= LEAST_VISITS);
+    is_known.then_some(is_behind)
+}
+
+/// Returns true if at least a tenth of the requests that came to a component wait there at the end, and not at the start.
+fn queue_grows(id: NodeId, outcomes: &[Outcome]) -> bool {
+    let readings = || outcomes.iter().map(|outcome| &outcome.components[id.index()].reading);
+    let (waiting, visits) =
+        readings().fold((0.0, 0.0), |(waiting, visits), of| (waiting + of.waiting, visits + of.visits));
+    waiting >= LEAST_WAITING && waiting * 10.0 > waiting + visits
+}
+
+/// Returns the work that came to a component, over what its servers can do in the time: what they did, and what waits at the end. 0 of a
+/// limit, which holds requests while others work.
+fn offered(plan: &Plan, id: NodeId, outcomes: &[Outcome]) -> f64 {
+    if plan.graph.view(id).features().is_limit {
+        return 0.0;
+    }
+    let (mut work, mut all) = (0.0, 0.0);
+    for outcome in outcomes {
+        let component = &outcome.components[id.index()];
+        let of = &component.reading;
+        work += of.busy_in_all() + of.waiting * of.service / of.served.max(1.0);
+        all += component.servers as f64 * (outcome.ended_at - outcome.warm_up).secs() * 1e9 - component.away;
+    }
+    if all > 0.0 { work / all } else { 0.0 }
 }
 
 /// Returns how headroom was found: `by simulations of up to 5000 requests, which …`.

@@ -91,12 +91,13 @@ fn of_queue(network: &QueueNetwork, queue: &ServiceQueue) -> Option<String> {
              after Seidmann; up to 26 % longer than simulated, most where clients equal servers)",
             queue.servers
         )),
+        () if !alike(distributions()) => Some(format!(
+            "all streams have the same mean service at a queue: those at `{name}` do not (the short ones wait for the long ones, which may \
+             be far longer than this says)"
+        )),
         () if !exponential => Some(format!(
             "service is exponential: that of `{name}` is not (a more regular one waits less, so throughput is higher)"
         )),
-        () if !alike(distributions()) => {
-            Some(format!("all streams have the same mean service at a queue: those at `{name}` do not"))
-        }
         () => None,
     }
 }

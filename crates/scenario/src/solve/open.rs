@@ -155,10 +155,12 @@ fn beyond(queue: &ServiceQueue, rates: &[f64], asked: &Asked) -> Option<f64> {
     Some(one_queue(queue, rates)?.mean_beyond(&asked.distribution, asked.ahead_ms))
 }
 
-/// Returns a queue with one server under these rates of the streams, per ms; `None` if it has no steady state.
+/// Returns a queue with one server, of several with a queue each one of them, under these rates of the streams, per ms; `None` if it has no
+/// steady state.
 fn one_queue(queue: &ServiceQueue, rates: &[f64]) -> Option<Mg1> {
+    let queues = if queue.apart { f64::from(queue.servers) } else { 1.0 };
     let visits = |(rate, asked): (&f64, &Option<Asked>)| {
-        asked.as_ref().map(|asked| (rate * asked.visits, asked.distribution.clone()))
+        asked.as_ref().map(|asked| (rate * asked.visits / queues, asked.distribution.clone()))
     };
     let arrivals: Vec<(f64, Distribution)> = rates.iter().zip(&queue.asked).filter_map(visits).collect();
     let all: f64 = arrivals.iter().map(|(rate, _)| rate).sum();

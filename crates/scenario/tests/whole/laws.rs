@@ -289,7 +289,7 @@ fn what_is_wrong_with_a_file_is_said_with_its_line() {
         found(&text, scenario.to_str().unwrap(), &[]).expect_err("the sample is broken")
     };
     for (content, more, expected) in [
-        ("1 ms\n2\n", "", "times.csv, line 2: `2` has no unit; write a time such as `8.5 ms`"),
+        ("1 ms\n2\n", "", "times.csv, line 2: `2` has no unit; write a time such as `2 ms` or `2 s`"),
         ("1 ms\n2\n", "", "help: give the unit of all: `unit: 1 ms`"),
         ("1\n-2\n", ", unit: 1 ms", "times.csv, line 2: `-2` is not a valid time"),
         ("\n\n", "", "times.csv: it has no values"),

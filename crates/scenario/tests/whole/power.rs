@@ -43,11 +43,14 @@ const VOLATILE: [&str; 16] = [
 ];
 
 /// Systems whose component `t` loses nothing that it answered.
-const STABLE: [&str; 4] = [
+const STABLE: [&str; 6] = [
     "{t: {type: ssd, device: micron-7450-pro-1920gb}}",
     "{t: {type: disk, device: maxtor-7y250p0, positioning: independent}}",
     "{t: {type: array, level: raid5, of: server, disks: 4, stripe_unit: 16 KiB}}",
     "{t: {type: array, level: raid5, of: drive, disks: 4, stripe_unit: 16 KiB, cache: {size: 64 MiB, writes: back}}}",
+    "{d: {type: disk, device: maxtor-7y250p0, positioning: mechanical}, t: {type: write_ahead_log, to: d, size: 1 GiB}}",
+    "{d: {type: disk, device: maxtor-7y250p0, positioning: mechanical}, w: {type: write_ahead_log, to: d, at: 100 GB, size: 1 GiB},
+      t: {type: lsm_tree, to: d, log: w, keys: 1 GB}}",
 ];
 
 fn load(system: &str) -> Storage {

@@ -262,8 +262,8 @@ system: {clerk: {type: station, service: {exponential: 8 ms}}}
 workload: {users: {to: clerk, arrivals: {poisson: 200 /s}}}
 ";
     let solved = solved(text, Some((100.0, 200.0)));
-    assert!(solved.answer.starts_with("Overloaded: 200.00/s offered"), "{}", solved.answer);
-    assert!(solved.answer.contains("Sustains at most 125.00/s"), "{}", solved.answer);
+    assert!(solved.answer.starts_with("Overloaded: 200/s offered"), "{}", solved.answer);
+    assert!(solved.answer.contains("Sustains at most 125/s"), "{}", solved.answer);
     let last = solved.points.last().unwrap();
     assert!(last.own && last.response_ms.is_none() && last.utilisation == [1.0]);
     assert!((solved.points[0].response_ms.unwrap() - 40.0).abs() < 1e-9);
@@ -706,10 +706,27 @@ run: {{requests: 60000}}
     agrees(&text("{reads: 60 %}"), (12_000.0, 12_000.0), 0.05);
     let solved = agrees(&text("write"), (12_000.0, 12_000.0), 0.01);
     let station = solved.stations.iter().find(|station| station.component == "d").unwrap();
-    let found = simulate(&text("write"), "test.yaml", &[], &Options::default(), &Progress::default()).unwrap();
+    let found =
+        simulate(&text("write"), "test.yaml", &[], &Options::default(), &Progress::default()).unwrap();
     let drive = found.results.components.iter().find(|component| component.path == "d").unwrap();
     let (busy, simulated) = (12_000.0 / station.saturates_at_per_s, drive.utilisation.unwrap());
     assert!((busy / simulated - 1.0).abs() < 0.05, "{busy} for {simulated}");
+}
+
+/// A drive reads the pages of one request on all its dies at once, and sends what is here meanwhile.
+#[test]
+fn pages_of_a_request_are_read_side_by_side() {
+    for size in ["16 KiB", "64 KiB", "256 KiB", "1 MiB"] {
+        for device in ["micron-7450-pro-1920gb", "samsung-pm883-480gb"] {
+            let text = format!(
+                "
+system: {{d: {{type: ssd, device: {device}}}}}
+workload: {{u: {{to: d, arrivals: {{poisson: 20 /s}}, size: {size}, align: {size}}}}}
+"
+            );
+            agrees(&text, (20.0, 20.0), 0.05);
+        }
+    }
 }
 
 /// Formulas go through all units of a request, so that they refuse one of a terabyte.

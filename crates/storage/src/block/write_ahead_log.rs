@@ -14,9 +14,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::component::{Component, Plan, Spec, Theory};
 use crate::core::context::{Edge, NodeContext};
-use crate::core::graph::Lowering;
+use crate::core::graph::{Lowering, View};
 use crate::core::meter::{Activity, Meter, add, by_hosts};
-use crate::core::theory::Features;
+use crate::core::ranges::Ranges;
+use crate::core::theory::{Features, Load};
 use crate::core::work::Serve;
 
 /// A write-ahead log on another component. Each write to it is a record that commits: it is appended, and answered when it is stable, at
@@ -104,6 +105,11 @@ impl Theory for WriteAheadLogPlan {
 
     fn time_fields(&self) -> &'static [&'static str] {
         &["window"]
+    }
+
+    /// Commits that come together share writes and flushes.
+    fn scales(&self, _: View, _: &Load) -> bool {
+        false
     }
 }
 
@@ -280,6 +286,11 @@ impl<'m> Component<'m> for WriteAheadLog<'m> {
             service: held,
             ..Activity::default()
         })
+    }
+
+    /// What it answered was flushed.
+    fn at_risk(&self, _: &Ranges, _: &dyn Fn(usize, &Ranges) -> Ranges) -> Option<Ranges> {
+        Some(Ranges::default())
     }
 
     fn meters(&self, _: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {

@@ -23,8 +23,8 @@ CLOSED = (
 OPEN = "requests overlap: a scenario replays it open, at its timestamps"
 UNKNOWN = "it is not known how many requests were in flight: a scenario replays it open, at its timestamps"
 
-# What a line of each format is that gives a request; of text of blkparse, whose format is detected, where there is no name.
-NEEDED = {"fio_latency": "a read or a write", None: "a read or a write that was issued to a device (D) or queued (Q)"}
+# What gives a request in each format; None is text of blkparse, whose format is detected.
+NEEDED = {"fio_latency": "a read or a write", None: "a read or a write that was issued (D) or queued (Q)"}
 
 
 def converted(path: Path, format: str | None) -> tuple["polars.DataFrame", int]:

@@ -2,6 +2,7 @@
 
 use headrace_units::Nanos;
 
+use super::layout::Pairing;
 use super::{ArrayLayout, ArrayPlan, Mirror, Parity};
 use crate::core::graph::View;
 use crate::core::redundancy::Redundancy;
@@ -22,13 +23,29 @@ impl ArrayPlan {
     }
 
     fn of_mirror(&self, mirror: Mirror, data: f64, whole: Redundancy) -> Redundancy {
-        let holders = |column| (0..mirror.copies).map(|copy| mirror.disk(column, copy) as u32).collect();
+        let columns = 0..mirror.columns.disks;
+        let disk = |column, copy| mirror.disk(column, copy) as u32;
+        let holders = |column| (0..mirror.copies).map(|copy| disk(column, copy)).collect();
+        let whole = Redundancy { spares: Some(self.spares as u32), ..whole };
+        if mirror.pairing == Pairing::Sides {
+            // A disk takes its side out of use, so that any disk of one side and any of the other are too many.
+            let across = columns
+                .clone()
+                .flat_map(|one| columns.clone().map(move |other| vec![disk(one, 0), disk(other, 1)]));
+            let critical_bytes = self.each.0 as f64 / mirror.columns.disks as f64;
+            return Redundancy {
+                groups: across.collect(),
+                tolerates: 1,
+                lost_bytes: data,
+                critical_bytes,
+                ..whole
+            };
+        }
         Redundancy {
-            groups: (0..mirror.columns.disks).map(holders).collect(),
+            groups: columns.map(holders).collect(),
             tolerates: mirror.copies as u32 - 1,
             lost_bytes: data / mirror.columns.disks as f64,
             critical_bytes: self.each.0 as f64,
-            spares: Some(self.spares as u32),
             ..whole
         }
     }

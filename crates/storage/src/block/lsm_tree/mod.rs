@@ -15,6 +15,7 @@ use headrace_work::{Block, Breakdown, Cause, Op, Request};
 use crate::core::component::{Component, Plan, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::meter::{Activity, Meter, add};
+use crate::core::ranges::Ranges;
 use crate::core::theory::Features;
 use crate::core::work::Serve;
 use levels::{Compaction, Levels, Shape, Table};
@@ -34,6 +35,9 @@ impl Theory for LsmTreePlan {
         Features { addressed: false, is_limit: true, ..Features::default() }
     }
 }
+
+/// The log among the components that a store uses.
+const LOG: usize = 1;
 
 /// Tables moved between two looks at whether the run must end.
 const MOVES_BETWEEN_LOOKS: u64 = 256;
@@ -98,7 +102,7 @@ impl Plan for LsmTreePlan {
             sim,
             plan: self,
             device: &uses[0],
-            log: uses.get(1),
+            log: uses.get(LOG),
             log_end: Cell::default(),
             levels: RefCell::new(Levels::new(&self.shape)),
             active: Cell::default(),
@@ -366,6 +370,14 @@ impl<'m> LsmTree<'m> {
 }
 
 impl<'m> Component<'m> for LsmTree<'m> {
+    /// Nothing, if all that its log could hold is stable; else it cannot tell which puts have become tables.
+    fn at_risk(&self, _: &Ranges, ask: &dyn Fn(usize, &Ranges) -> Ranges) -> Option<Ranges> {
+        self.log?;
+        let mut records = Ranges::default();
+        records.insert(0, self.plan.log);
+        ask(LOG, &records).is_empty().then(Ranges::default)
+    }
+
     fn remarks(&self, _: Nanos) -> Vec<String> {
         let broken = self.broken.get().map(|at| {
             format!(

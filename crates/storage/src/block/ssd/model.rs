@@ -60,7 +60,7 @@ impl SsdPlan {
         match op {
             Op::Read => {
                 let reads = if load.uniform { rows.max(1.0) } else { rows };
-                vec![(1.0, reads * self.written() * self.numbers.flash.read.get().ms())]
+                vec![(reads * self.written(), self.numbers.flash.read.get().ms())]
             }
             Op::Discard | Op::Flush => Vec::new(),
             Op::Write => self.on_die(load).into_iter().map(|(many, ms)| (rows * many, ms)).collect(),
@@ -69,6 +69,44 @@ impl SsdPlan {
 
     fn dies(&self) -> u32 {
         self.numbers.geometry().read_parts()
+    }
+
+    /// Returns the number of dies, or of planes that read independently, that a read is at once.
+    fn branches(&self, bytes: u64) -> u32 {
+        let geometry = self.numbers.geometry();
+        let of_row = u64::from(geometry.unit / geometry.parts) * PAGE;
+        bytes.div_ceil(of_row).clamp(1, u64::from(self.dies())) as u32
+    }
+
+    /// Returns the time, in ms, that the channel of a die adds to the time at the port: until the first page has crossed it; or until all of
+    /// a row has, of which pages that crossed before are at the port already.
+    fn over_channel_ms(&self, bytes: u64) -> f64 {
+        let row = u64::from(self.numbers.geometry().unit) * PAGE;
+        let rate = self.numbers.flash.channel_rate.get();
+        let channel = |bytes: u64| rate.time_for(Bytes(bytes)).ms();
+        let page = bytes.min(self.numbers.flash.page.get().0);
+        let meanwhile = self.wire.time_for(bytes - page).ms();
+        (channel(bytes.min(row)) - meanwhile).max(channel(page))
+    }
+
+    /// Returns how many reads of one request go on side by side, and its wait for the last of them; `None` where each needs one die.
+    fn side_by_side(&self, view: View, load: &Load) -> Option<(f64, Demand)> {
+        let reads = || load.kinds.iter().filter(|(_, op, _)| *op == Op::Read);
+        let branches = reads().map(|(.., bytes)| self.branches(*bytes)).max().filter(|most| *most > 1)?;
+        let of_kind = |(p, op, bytes): &(f64, Op, u64)| {
+            let visits: f64 = self.visits(*op, *bytes, load).iter().map(|(many, _)| p * many).sum();
+            (
+                visits,
+                visits / f64::from(self.branches(*bytes)),
+                f64::from(u8::from(self.branches(*bytes) > 1)) * p,
+            )
+        };
+        let sum = |(a, b, c): (f64, f64, f64), (x, y, z): (f64, f64, f64)| (a + x, b + y, c + z);
+        let (visits, in_turn, split) = reads().map(of_kind).fold((0.0, 0.0, 0.0), sum);
+        let part = Distribution::Fixed(self.numbers.flash.read.get().ms());
+        // They take equally long, so that only waiting tells them apart.
+        let join = Demand::one(view.id(), ServiceKind::Join { branches, part }, Distribution::Fixed(0.0));
+        (in_turn > 0.0).then(|| (visits / in_turn, join.times(split, 1.0)))
     }
 
     /// Returns the demand of the requests of one operation on the dies; `None` without any.
@@ -144,15 +182,17 @@ impl Theory for SsdPlan {
 
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
         let mut demands = self.ports(view, load)?;
-        let flash = &self.numbers.flash;
         let after = |(p, op, bytes): &(f64, Op, u64)| {
-            let channel = flash.channel_rate.get().time_for(Bytes(*bytes)).ms();
+            let channel = self.over_channel_ms(*bytes);
             let channel = if *op == Op::Read { channel * self.written() } else { 0.0 };
             (*p, Distribution::Fixed(self.latency(*op).ms() + channel))
         };
         let delay = Distribution::mixed(load.kinds.iter().map(after).collect());
         demands.push(Demand::one(view.id(), ServiceKind::Delay, delay));
-        demands.extend(self.on_dies(view, load, Op::Read));
+        let (at_once, join) =
+            self.side_by_side(view, load).map_or((1.0, None), |(many, join)| (many, Some(join)));
+        demands.extend(self.on_dies(view, load, Op::Read).map(|demand| demand.times(1.0, at_once)));
+        demands.extend(join);
         // The buffer answers writes, and programs them afterwards.
         demands.extend(self.on_dies(view, load, Op::Write).map(Demand::after_answer));
         Ok(demands)
