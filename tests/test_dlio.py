@@ -98,10 +98,32 @@ def test_steps_are_limited_in_each_epoch(tmp_path: Path) -> None:
 
 def test_a_run_of_checkpoints_alone_is_refused_with_its_reason(tmp_path: Path) -> None:
     alone = "workflow: {train: False, checkpoint: True}\ncheckpoint: {num_checkpoints_write: 10}\n"
-    with pytest.raises(ScenarioError, match=r"`workflow\.train` is false: only training"):
+    with pytest.raises(ScenarioError, match=r"`workflow\.train` is false: checkpoints alone are no training"):
         made(tmp_path, alone)
     with pytest.raises(ScenarioError, match="has no `dataset`, `reader`, `train`, `checkpoint` or `workflow`"):
         made(tmp_path, "system: {}\n")
+
+
+def test_a_checkpoint_has_optimiser_groups_and_layers(tmp_path: Path) -> None:
+    more = "checkpoint: {num_layers: 3, layer_parameters: [100, 20], optimization_groups: [1000, 10], "
+    found = steps(made(tmp_path, UNET3D.replace("checkpoint: {checkpoint_folder", f"{more}checkpoint_folder")))
+    assert found["checkpoint"]["size"] == f"{499153191 + 3 * 1010 + 3 * 120} B"
+
+
+def test_options_are_replaced_and_a_data_set_has_a_step(headrace: Run, tmp_path: Path) -> None:
+    (tmp_path / "unet3d.yaml").write_text(UNET3D)
+    few = ["import", "dlio", "unet3d.yaml", "-o", "load.yaml", "--accelerators", 100]
+    refused = headrace(*few, cwd=tmp_path)
+    assert (refused.returncode, "--param dataset.num_files_train=N" in refused.stderr) == (2, True)
+    assert headrace(*few, "--param", "dataset.num_files_train=7000", cwd=tmp_path).returncode == 0
+    assert (
+        yaml.safe_load((tmp_path / "load.yaml").read_text())["workload"]["training"]["arrivals"]["steps"]["samples"]
+        == 7000
+    )
+    # 1 PB lies on many drives, since none maps more than 16 TiB.
+    large = headrace(*few, "--param", "dataset.num_files_train=7000000", cwd=tmp_path)
+    assert "RAID 0 of" in large.stdout
+    assert headrace("check", "load.yaml", cwd=tmp_path).returncode == 0
 
 
 def test_an_imported_scenario_runs(headrace: Run, tmp_path: Path) -> None:

@@ -124,7 +124,7 @@ MISTAKES = {
         ("size: 128 KiB", "size: 128 KiB, region: {from: 1 B, size: 100 kB}"),
         ["a request of 128 KiB does not fit into the"],
     ),
-    "a word for a map": (("{poisson: 10 /s}", "poisson"), ["6:30", "`poisson` needs more than its name"]),
+    "a word for a map": (("{poisson: 10 /s}", "poisson"), ["6:30", "`poisson` needs a value"]),
     "a word and its value in one": (("{poisson: 10 /s}", "poisson 10 /s"), ["6:30", "write `{poisson: 10 /s}`"]),
     "a number for a map": (
         ("{poisson: 10 /s}", "{closed: 8}"),
@@ -312,7 +312,7 @@ def test_a_bad_set_is_told(headrace: Run, tmp_path: Path) -> None:
     assert "`{poisson: …}`" in refused(headrace, file, "--set", "workload.users.arrivals=9/s")
     assert "`raid5`, `raid6` or `{erasure: …}`" in refused(headrace, file, "--set", "system.tds.level=5")
     assert "write `70 %`" in refused(headrace, file, "--set", "workload.users.op={reads: 70}")
-    assert "`run.seed` was set from outside" in refused(headrace, file, "--set", "run.seed=many")
+    assert "`run.seed` was set on the command line" in refused(headrace, file, "--set", "run.seed=many")
 
 
 @pytest.mark.parametrize(

@@ -100,6 +100,78 @@ def written_job(**options: str) -> Json:
     return document
 
 
+def test_a_rate_that_was_reached_is_an_open_load(headrace: Run, tmp_path: Path) -> None:
+    """10,000 requests/s at equal distances keep a station of 50 µs half busy, and nobody waits."""
+    document = result()
+    document["jobs"][0]["job options"] |= {"rate_iops": "10k", "iodepth": "8", "size": "1g"}
+    found = fio.measurement([written(tmp_path, document)])
+    assert [(point["paced"], point["arrivals"]) for point in found.points] == [(None, "every")]
+    found.save(tmp_path / "m.json")
+    system = "system: {d: {type: station, service: 50 us, capacity: 1 TB}}\nobjectives: {f: 99 % within 1 ms}\n"
+    written(tmp_path, f"{system}workload: {{f: {{to: d, arrivals: {{poisson: 9 /s}}}}}}\n", "s.yaml")
+    [row] = json.loads(headrace("validate", "s.yaml", "m.json", "--json", cwd=tmp_path).stdout)["rows"]
+    assert row["open"]
+    assert row["simulated"]["mean_ms"] == pytest.approx(0.05)
+    assert row["simulated"]["iops"] == pytest.approx(10_000, rel=0.01)
+    slower = copy.deepcopy(document)
+    slower["jobs"][0]["job options"] |= {"rate_iops": "20k"}
+    assert fio.measurement([written(tmp_path, slower)]).points[0]["paced"] == "rate_iops=20k"
+
+
+def test_requests_have_the_size_that_was_asked_for(tmp_path: Path) -> None:
+    """After `ramp_time`, fio counts the bytes of requests in flight, and not the requests."""
+    document = result()
+    read = document["jobs"][0]["read"]
+    read["io_bytes"] += 7 * 4096
+    [point] = fio.measurement([written(tmp_path, document)]).points
+    assert (point["block_bytes"], point["bandwidth_bytes_per_s"]) == (4096, 40_960_000)
+    read["io_bytes"] *= 4
+    assert fio.measurement([written(tmp_path, document)]).points[0]["block_bytes"] == 16499
+
+
+def test_reads_of_a_verification_are_no_load(tmp_path: Path) -> None:
+    document = result()
+    [job] = document["jobs"]
+    job["write"] = job["read"]
+    job["job options"] |= {"rw": "write", "verify": "crc32c"}
+    [point] = fio.measurement([written(tmp_path, document)]).points
+    assert (point["op"], point["read_share"]) == ("write", 0.0)
+
+
+def test_a_mean_follows_from_what_was_in_flight_where_no_latency_was_measured(tmp_path: Path) -> None:
+    document = result()
+    read = document["jobs"][0]["read"]
+    read["lat_ns"] = read["clat_ns"] = {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0}
+    found = fio.measurement([written(tmp_path, document)])
+    assert found.points[0]["mean_ms"] == pytest.approx(4 / 10_000 * 1000)
+    assert "Little's law" in found.remarks[0]
+
+
+def test_jobs_of_servers_are_loads_by_themselves(tmp_path: Path) -> None:
+    document = result()
+    [job] = document.pop("jobs")
+    job["job options"]["bs"] = "4k"
+    both = [job | {"hostname": name} for name in ("a", "b")]
+    document["client_stats"] = [*both, job | {"jobname": "All clients"}]
+    found = fio.measurement([written(tmp_path, document)])
+    assert [point["job"] for point in found.points] == ["reader@a", "reader@b"]
+    assert "jobs of 2 servers (a, b)" in found.remarks[0]
+
+
+def test_reads_and_writes_of_different_sizes_are_one_load(headrace: Run, tmp_path: Path) -> None:
+    document = result()
+    [job] = document["jobs"]
+    job["write"] = job["read"] | {"io_bytes": 65_536_000}
+    job["job options"] |= {"rw": "randrw", "bs": "4k,64k"}
+    fio.measurement([written(tmp_path, document)]).save(tmp_path / "m.json")
+    system = "system: {d: {type: station, servers: 4, service: 1 us, rate: 400 MB/s, capacity: 1 TB}}\n"
+    written(tmp_path, f"{system}workload: {{f: {{to: d, arrivals: {{poisson: 9 /s}}}}}}\n", "s.yaml")
+    rows = json.loads(headrace("validate", "s.yaml", "m.json", "--json", cwd=tmp_path).stdout)["rows"]
+    assert [(row["op"], row["block_bytes"]) for row in rows] == [("read", 4096), ("write", 65_536)]
+    # Four servers of 1 µs and 400 MB/s: 11.24 and 164.84 µs, and half of the requests are of each.
+    assert [row["simulated"]["mean_ms"] for row in rows] == pytest.approx([0.01124, 0.16484], rel=1e-3)
+
+
 def test_addresses_of_another_law_are_left_out_of_a_comparison(headrace: Run, tmp_path: Path) -> None:
     options = (
         {"random_distribution": "zipf:1.1"},
@@ -206,7 +278,7 @@ def test_a_result_that_cannot_be_trusted_is_refused(tmp_path: Path) -> None:
     assert "3.0 and later" in why(written(tmp_path, result() | {"fio version": "fio-4.1"}))
     assert "`fio version` is missing" in why(written(tmp_path, {"jobs": []}))
     assert "fio ended before" in why(written(tmp_path, result() | {"jobs": []}))
-    assert "`fio --client`" in why(written(tmp_path, result() | {"client_stats": []}))
+    assert "`client_stats` is missing or empty" in why(written(tmp_path, result() | {"client_stats": []}))
     document = result()
     document["jobs"][0]["read"]["total_ios"] = 0
     assert "no job completed" in why(written(tmp_path, document))
@@ -283,7 +355,7 @@ def test_a_log_that_is_no_list_of_requests_is_refused(tmp_path: Path) -> None:
     assert "line 3: the line has 2 fields where the first has 5" in refused(good + "7, 100\n")
     assert "line 3: direction `9`" in refused(good + "7, 100, 9, 4096, 4096\n")
     assert "empty" in refused("\n")
-    assert "nothing that fio writes" in refused("\x1f\x8b\x08")
+    assert "in no format of fio that headrace reads" in refused("\x1f\x8b\x08")
     assert "run fio with --output-format=json" in refused("job: (groupid=0, jobs=1): err= 0: pid=1\n  read: IOPS=9")
 
 
@@ -481,6 +553,8 @@ def test_each_direction_has_its_rate_and_its_size(tmp_path: Path) -> None:
     assert found["mix-reads"][0] == {"closed": {"depth": 4}}
     assert found["mix-writes"][0] == {"every": "10 ms"}
     assert list(directions(tmp_path, "rw=randrw")) == ["mix"]
+    [stream] = job(tmp_path, "[mix]\nrw=randrw\nbs=4k,64k\nsize=1g\n")[0]["workload"].values()
+    assert (stream["size"], stream["write_size"]) == ("4 KiB", "64 KiB")
 
 
 def test_distributions_have_as_many_places_as_in_fio(tmp_path: Path) -> None:
@@ -565,6 +639,23 @@ def test_a_job_that_cannot_be_simulated_is_refused(tmp_path: Path) -> None:
             fio.job(written(tmp_path, text, "job.fio"))
     document, _ = job(tmp_path, "[a]\nrw=read\nsize=1m\n[b]\nstonewall\nrw=write\nsize=2m\n", section="b")
     assert list(document["workload"]) == ["b"]
+
+
+def test_names_of_files_are_read_as_fio_reads_them(tmp_path: Path) -> None:
+    by_path = r"[a]\nfilename=/dev/disk/by-path/pci-0000\:3b\:00.0-nvme-1\ndirect=1\nsize=1m\n"
+    document, _ = job(tmp_path, by_path.replace(r"\n", "\n"))
+    assert list(document["system"]) == ["disk-by-path-pci-0000-3b-00-0-nvme-1"]
+    document, _ = job(tmp_path, "[a]\nfilename_format=f.$jobnum.$filenum\nsize=1m\n[b]\nsize=1m\n")
+    assert list(document["workload"]) == ["a", "b"]
+    with pytest.raises(ScenarioError, match="names several files"):
+        job(tmp_path, "[a]\nfilename=x:y\nsize=1m\n")
+
+
+def test_jobs_of_different_lengths_are_remarked_on(tmp_path: Path) -> None:
+    text = "[global]\nsize=1g\ntime_based\n[a]\nruntime=60\n[b]\nruntime=5\n"
+    document, remarks = job(tmp_path, text)
+    assert document["run"]["time"] == "60 s"
+    assert "all jobs run for 60 s; in fio b would end before" in remarks
 
 
 def test_sequential_copies_have_files_of_their_own(tmp_path: Path) -> None:

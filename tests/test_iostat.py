@@ -36,6 +36,12 @@ sda        0.00     0.00  100.00    0.00     1.00     0.00    20.48     1.50   1
 """
 
 
+OLDEST = """\
+Device:         rrqm/s   wrqm/s     r/s     w/s   rsec/s   wsec/s avgrq-sz avgqu-sz   await  svctm  %util
+sda               0.00     0.00   50.00   10.00   800.00   160.00    16.00     0.50    7.50   1.00  40.00
+"""
+
+
 def as_json(text: str) -> str:
     """Return the reports of a text as `iostat -o JSON` prints them."""
     statistics = []
@@ -127,3 +133,19 @@ def test_damaged_reports_are_read_or_refused(tmp_path: Path, text: str) -> None:
         except ScenarioError:
             continue
         assert all(point["iops"] >= 1 and point["block_bytes"] >= 512 for point in points)
+
+
+def test_one_time_of_both_is_that_of_reads_and_of_writes(tmp_path: Path) -> None:
+    found = iostat.read(written(tmp_path / "iostat.txt", OLDEST))
+    assert [(point["op"], point["mean_ms"], point["block_bytes"]) for point in found.points] == [
+        ("read", 7.5, 8192),
+        ("write", 7.5, 8192),
+    ]
+    assert any("there is one report" in one for one in found.remarks)
+    assert any("reads and writes together" in one for one in found.remarks)
+    for text, told in {
+        "Device tps kB/s rqm/s await areq-sz aqu-sz %util\nsda 1 1 0 1 1 0 1\n": "reads and writes as one",
+        "     r/s     rkB/s Device\n    1.20     23.1k nvme0n1\n": "run it without -h",
+    }.items():
+        with pytest.raises(ScenarioError, match=told):
+            iostat.read(written(tmp_path / "iostat.txt", text))

@@ -51,6 +51,8 @@ class Scenario:
     """
 
     def __init__(self, text: str, file: str = "<text>", changes: Mapping[str, object] | None = None) -> None:
+        if not isinstance(text, str):
+            raise TypeError(f"a scenario is read from text, not {type(text).__name__}; `Scenario.of` takes a mapping")
         self.text, self.file, self.changes = text, file, dict(changes or {})
         self._kept: list[tempfile.TemporaryDirectory[str]] = []
         self._read: Plan | None = None

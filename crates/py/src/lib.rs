@@ -30,7 +30,7 @@ use replay::{Clock, replayed};
 use watch::{unless_interrupted, watched};
 
 create_exception!(
-    _core,
+    headrace,
     ScenarioError,
     PyException,
     "A scenario that cannot be run. Its text is what a user reads; `problems` is the same as JSON."

@@ -55,7 +55,8 @@ fn shipped(name: &str) -> Option<(&'static str, &'static str)> {
     })
 }
 
-/// Returns the devices that have all words of `name` in their own, or in the first line of their files: maker, model, size.
+/// Returns the devices that have all words of `name` in their own, or in the first line of their files: maker, model, size. Where none has,
+/// those that have it without what separates words: `lto9`.
 fn matching(name: &str) -> Vec<(&'static str, &'static str)> {
     let words: Vec<String> = name
         .split(|c: char| !c.is_alphanumeric())
@@ -66,7 +67,16 @@ fn matching(name: &str) -> Vec<(&'static str, &'static str)> {
         let title = text.lines().next().unwrap_or_default().to_lowercase();
         words.iter().all(|word| known.contains(word) || title.contains(word))
     };
-    if words.is_empty() { Vec::new() } else { FILES.iter().filter(has_all).copied().collect() }
+    if words.is_empty() {
+        return Vec::new();
+    }
+    let found: Vec<_> = FILES.iter().filter(has_all).copied().collect();
+    let joined = |text: &str| text.to_lowercase().replace(|c: char| !c.is_alphanumeric(), "");
+    let has_joined = |(known, text): &&(&str, &str)| {
+        joined(known).contains(&words.concat())
+            || joined(text.lines().next().unwrap_or_default()).contains(&words.concat())
+    };
+    if found.is_empty() { FILES.iter().filter(has_joined).copied().collect() } else { found }
 }
 
 /// Returns the devices that may be meant by a name that none has: those that have all words of it, or all devices.
@@ -151,7 +161,7 @@ mod tests {
         let found = |name| shipped(name).map(|(known, _)| known);
         assert_eq!(found("exos-x18"), Some("seagate-st18000nm000j"));
         assert_eq!(found("Micron 9400"), Some("micron-9400-pro-7680gb"));
-        assert_eq!([found("lto-8"), found("lto-9")], [Some("ibm-lto-8"), Some("ibm-lto-9")]);
+        assert_eq!([found("lto-8"), found("LTO9")], [Some("ibm-lto-8"), Some("ibm-lto-9")]);
         assert_eq!(
             found("maxtor-7y250p0"),
             Some("maxtor-7y250p0"),

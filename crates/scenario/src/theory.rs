@@ -284,9 +284,7 @@ pub(crate) fn not_poisson(stream: &StreamPlan) -> Option<String> {
             Some(format!("hosts wait for their answers: those of `{name}` give up"))
         }
         () if stream.is_open() => stream.spec.arrivals.not_poisson().and_then(|how| poisson(&how)),
-        () => Some(format!(
-            "arrivals do not depend on answers: `{name}` waits for an answer before it asks again"
-        )),
+        () => Some(format!("arrivals do not depend on answers: `{name}` is a closed loop")),
     }
 }
 

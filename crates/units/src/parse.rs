@@ -43,7 +43,7 @@ pub enum UnitError {
         unit: String,
     },
     /// A share above one is percent without its sign.
-    #[error("`{text}` is more than the whole; write `{text} %`")]
+    #[error("`{text}` is larger than 1; did you mean `{text} %`?")]
     NoPercent {
         /// Text found.
         text: String,
@@ -324,7 +324,7 @@ mod tests {
             "write `1 GB/s` (bytes) or `1 Gb/s` (bits)"
         );
         assert_eq!(written("90 sec".parse::<Nanos>().unwrap_err()), "write `90 s`");
-        assert_eq!(written("70".parse::<Fraction>().unwrap_err()), "write `70 %`");
+        assert_eq!(written("70".parse::<Fraction>().unwrap_err()), "did you mean `70 %`?");
         assert_eq!(written("5 percent".parse::<Fraction>().unwrap_err()), "write `5 %`");
         assert_eq!(written("1.5 %".parse::<PerYear>().unwrap_err()), "write `1.5 %/year`");
         assert_eq!(written("1e-15/b".parse::<PerBit>().unwrap_err()), "write `1e-15 /bit`");

@@ -16,6 +16,8 @@ pub struct Requests {
     /// Operation of requests that are not reads.
     otherwise: Op,
     size: SizeSpec,
+    /// Sizes of writes, where they have their own.
+    write_size: Option<SizeSpec>,
     /// First address of the pattern.
     from: u64,
     pattern: Pattern,
@@ -40,6 +42,7 @@ impl Requests {
             reads: spec.op.reads(),
             otherwise: spec.op.otherwise(),
             size: spec.size.clone(),
+            write_size: spec.write_size.clone(),
             from: from.0,
             pattern,
             files: None,
@@ -65,7 +68,7 @@ impl Requests {
             0.0 => Some(self.otherwise),
             _ => None,
         };
-        let alike = match (op, &self.size) {
+        let alike = match (op, self.size_of(op.unwrap_or(Op::Read))) {
             (Some(op), SizeSpec::Fixed(Bytes(bytes))) => {
                 Some(Block { op, address: self.from, bytes: *bytes })
             }
@@ -92,6 +95,14 @@ impl Requests {
     }
 
     #[inline]
+    fn size_of(&self, op: Op) -> &SizeSpec {
+        match &self.write_size {
+            Some(size) if op == Op::Write => size,
+            _ => &self.size,
+        }
+    }
+
+    #[inline]
     fn draw(&mut self, number: u64) -> Block {
         let mut draws = self.stream.of(number);
         let op = match self.reads {
@@ -100,7 +111,7 @@ impl Requests {
             reads if draws.chance(reads) => Op::Read,
             _ => self.otherwise,
         };
-        let bytes = self.size.draw(&mut draws).0;
+        let bytes = self.size_of(op).draw(&mut draws).0;
         let address = match &mut self.files {
             Some(files) => files.address(bytes),
             None => self.from + self.pattern.address(bytes, &mut draws),
@@ -123,6 +134,7 @@ mod tests {
             arrivals: ArrivalSpec::Every(headrace_units::Nanos(1)),
             op: OpSpec::Read,
             size: SizeSpec::Fixed(Bytes(4 * KIB)),
+            write_size: None,
             pattern,
             align: None,
             footprint: None,

@@ -21,7 +21,7 @@ pub struct StreamSpec {
     /// Target component, by its name in `system`. Of several copies of a group (`node/volume`), each request goes to one, chosen at
     /// random with equal probability, at an address of that one; a flush goes to all.
     pub to: String,
-    /// Arrival process.
+    /// Arrival process, such as `{poisson: 100 /s}` or `{closed: {depth: 8}}`.
     pub arrivals: ArrivalSpec,
     /// Reads, writes, both, or discards. A replayed trace has its own.
     #[serde(default)]
@@ -29,6 +29,9 @@ pub struct StreamSpec {
     /// Request size. A replayed trace has its own.
     #[serde(default = "four_kib")]
     pub size: SizeSpec,
+    /// Size of its writes, where it also reads. Default: `size`, as of its reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_size: Option<SizeSpec>,
     /// Address pattern. A replayed trace has its own.
     #[serde(default)]
     pub pattern: PatternSpec,
@@ -92,7 +95,18 @@ fn is_host(cause: &Cause) -> bool {
 impl StreamSpec {
     /// Addresses are multiples of this: what `align` says, else the smallest size that occurs.
     pub fn alignment(&self) -> Bytes {
-        self.align.unwrap_or(self.size.bounds().0).max(Bytes(1))
+        self.align.unwrap_or(self.sizes().0).max(Bytes(1))
+    }
+
+    /// Returns the law of the sizes of an operation.
+    pub fn size_of(&self, op: Op) -> &SizeSpec {
+        self.write_size.as_ref().filter(|_| op == Op::Write).unwrap_or(&self.size)
+    }
+
+    /// Returns the smallest and the largest size that occur.
+    pub fn sizes(&self) -> (Bytes, Bytes) {
+        let (own, of_writes) = (self.size.bounds(), self.size_of(Op::Write).bounds());
+        (own.0.min(of_writes.0), own.1.max(of_writes.1))
     }
 
     /// Which bytes are addressed of a component that holds `capacity`: (first, how many). Addresses are aligned from the first on.
@@ -122,6 +136,7 @@ impl StreamSpec {
         said || stable
             || self.op != OpSpec::default()
             || self.size != four_kib()
+            || self.write_size.is_some()
             || self.pattern != PatternSpec::default()
     }
 

@@ -13,6 +13,21 @@ from typer.core import TyperCommand, TyperGroup
 
 from headrace.cli.options import INTERRUPTED, UsageError
 
+# Words of another English.
+SPELLINGS = {"optimize": "optimise", "analyze": "analyse", "synthesize": "synthesise"}
+OPTIONS = {"--minimize": "--minimise", "--maximize": "--maximise"}
+# What does what a command was expected to do that there is none of.
+INSTEAD = {
+    "list": "`headrace devices` lists drives, `headrace study list` published systems",
+    "simulate": "`headrace run`",
+    "plot": "`headrace run SCENARIO --report FILE.html` has charts",
+    "validate-trace": "`headrace validate --device NAME --trace FILE`",
+    "replay": "`arrivals: {replay: {trace: FILE}}` in a scenario replays a trace, and `headrace run` runs it",
+    "trace": "`headrace trace info` and `headrace trace convert`",
+    "blktrace": "`blkparse -i FILE` writes its output as text, which `headrace trace info` reads",
+    "blkparse": "`headrace trace info` reads it, and `arrivals: {replay: {trace: FILE}}` in a scenario replays it",
+}
+
 
 def _flags_alone(params: list[Any]) -> list[Any]:
     for one in params:
@@ -25,6 +40,7 @@ class _Command(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
         """Read the arguments; of an unknown option that is a field of the scenario, say how a field is set."""
         given = list(args)
+        args = [_spelt(one) for one in args]
         try:
             return super().parse_args(ctx, args)
         except UsageError as error:
@@ -45,7 +61,30 @@ class _Command(TyperCommand):
         return _flags_alone(super().get_params(ctx))
 
 
+def _spelt(argument: str) -> str:
+    """Return an argument as this program spells it.
+
+    >>> _spelt("--minimize=disks"), _spelt("--report")
+    ('--minimise=disks', '--report')
+    """
+    name, equals, value = argument.partition("=")
+    return OPTIONS.get(name, name) + equals + value
+
+
 class _Group(TyperGroup):
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return the command of this name, however it is spelt."""
+        return super().get_command(ctx, SPELLINGS.get(cmd_name, cmd_name))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command; of a word that is none, say what does what was probably wanted."""
+        try:
+            return super().resolve_command(ctx, args)
+        except UsageError as error:
+            if instead := INSTEAD.get(args[0]):
+                raise UsageError(f"No such command '{args[0]}'. Instead: {instead}.", ctx) from None
+            raise error from None
+
     def get_params(self, ctx: Any) -> list[Any]:
         return _flags_alone(super().get_params(ctx))
 

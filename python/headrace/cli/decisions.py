@@ -35,6 +35,8 @@ def compare_command(
     """Run two scenarios with the same random numbers, and report what differs, with confidence intervals."""
     from headrace.experiment import compare  # noqa: PLC0415
 
+    if named := [one for one in other or () if "=" not in one and Path(one).is_file()]:
+        raise UsageError(f"`--with` replaces a value: PATH=VALUE. For two files: headrace compare {a} {named[0]}")
     if b is None and not other:
         only_set = " `--set` changes both." if sets else ""
         raise UsageError(f"There is no second scenario: name its file, or what differs: `--with PATH=VALUE`.{only_set}")

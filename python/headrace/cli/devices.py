@@ -120,12 +120,20 @@ def validate(
     report: ReportFile = None,
 ) -> None:
     """Compare a scenario with a measurement, load by load, or a device with a trace, request by request."""
+    if scenario and measurement and _is_measurement(scenario):
+        raise typer.BadParameter(f"{scenario} is a measurement: it comes second, behind the scenario")
     if scenario and measurement and not (device or trace):
         _validate_scenario((scenario, changes(sets)), measurement, stream, requests, as_json, report)
     elif device and trace and not (scenario or sets):
         _validate_device(device, trace, clock, as_json, beside, report)
     else:
         raise typer.BadParameter("give SCENARIO and MEASUREMENT, or --device and --trace")
+
+
+def _is_measurement(path: Path) -> bool:
+    from headrace.measurement import points  # noqa: PLC0415
+
+    return points.is_one(path)
 
 
 def _validate_scenario(

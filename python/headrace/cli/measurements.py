@@ -176,6 +176,14 @@ def import_dlio(
     device: Annotated[
         str | None, typer.Option("--device", metavar="NAME", help="Device that takes the place of the real storage.")
     ] = None,
+    params: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--param",
+            metavar="OPTION=VALUE",
+            help="Replace an option of the file: `dataset.num_files_train=5600`. May be repeated.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Convert a configuration of DLIO, the benchmark of training I/O, to a scenario."""
@@ -184,7 +192,7 @@ def import_dlio(
 
     try:
         keep_apart({"--output": to}, [file])
-        made = dlio.scenario(file, accelerators=accelerators, device=device)
+        made = dlio.scenario(file, accelerators=accelerators, device=device, params=params or ())
     except ScenarioError as error:
         refuse(error, as_json)
     text = device_file.text(made.document, [f"the load of {file.name}, made by `headrace import dlio`", *made.remarks])

@@ -504,6 +504,8 @@ class _Search:
                 return Probe(value, number, False, {}, NEVER_IDLE, _busiest(table, point))
         if reason := table.reason(point):
             raise refusal(self.scenario.file, f"{point}: {reason}", "raise the limit, or search below")
+        if missing := self._without(table):
+            return Probe(value, number, False, {}, f"no run there has {missing.bare}", _busiest(table, point))
         goals = self.asked + self._implied(table)
         found = {one.text: self._measured(table, point, one, many) for one in goals}
         if (lost := next((one for one in self.asked if found[one.text] is None), None)) is not None:
@@ -520,6 +522,12 @@ class _Search:
         asked = {one.text: known[one.text] for one in self.asked}
         slowest = next((told for one in self.asked if (told := _slowest(table, point, one))), None)
         return Probe(value, number, meets, asked, why, _busiest(table, point), slowest, margin, unsettled)
+
+    def _without(self, table: Table) -> Objective | None:
+        """Return a goal whose number these runs do not have, though others had: AU where each epoch is one step."""
+        if not any(probe.found for probe in self.probes):
+            return None
+        return next((one for one in self.asked if not one.is_in(table.metrics)), None)
 
     def _implied(self, table: Table) -> tuple[Objective, ...]:
         """Return a goal for each share that hosts lose and no objective speaks of."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from headrace._core import ScenarioError
 from headrace.errors import refusal
 from headrace.experiment import formula
 from headrace.experiment.formula import Quantity, quantity
@@ -58,6 +59,14 @@ class Objective:
     or_equal: bool = False
     """True of `<=` and `>=`: the bound itself lies beyond."""
 
+    def is_in(self, metrics: Iterable[str]) -> bool:
+        """Return true if runs with these metrics have the number."""
+        try:
+            self.metric(metrics)
+        except ScenarioError:
+            return False
+        return True
+
     def metric(self, metrics: Iterable[str]) -> str:
         """Return the name of the metric; raise `ScenarioError` where no run has it.
 
@@ -76,9 +85,11 @@ class Objective:
         if not found:
             fitting = ", ".join(asked_for(metric) for metric in known if metric.endswith(f".{name}"))
             own = ", ".join(asked_for(metric) for metric in known if metric.startswith(f"{self.of}."))
+            if self.what in COSTS:
+                own = f"none: give devices `{self.what}`, or write a formula of fields, such as `300 * disks + 2000`"
             raise refusal(
                 self.text,
-                f"`{self.text}`: no run has a {self.what} of `{self.of}`",
+                f"`{self.text}`: no run has `{self.what}` of `{self.of}`",
                 f"there are {fitting or own or 'none'}",
             )
         return found[0]

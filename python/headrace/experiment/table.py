@@ -12,7 +12,7 @@ from headrace.experiment import stored
 from headrace.experiment.columns import is_time, metric_title, numbers, scale_of
 from headrace.experiment.design import Experiment, Point, short
 from headrace.experiment.formula import quantity
-from headrace.experiment.objective import MORE_IS_BETTER, objective, time_of
+from headrace.experiment.objective import MORE_IS_BETTER, OPERATIONS, objective, time_of
 from headrace.experiment.precision import LEAST, SEQUENTIAL, known, named, of_streams
 from headrace.experiment.task import SLOWEST_WAIT, SLOWEST_WORK, STATISTICS, Record
 from headrace.quantities import Unit, counted, format_time, interval, percentage, unit
@@ -131,7 +131,9 @@ class Table(InNotebook):
         """Return what runs record of where the slowest requests of a stream or an operation spent their time."""
         names = (name for records in self._by_point.values() for record in records for name in record["metrics"])
         ends = (SLOWEST_WAIT, SLOWEST_WORK)
-        return [name for name in dict.fromkeys(names) if name.startswith(f"{of}.") and name.endswith(ends)]
+        own = [name for name in dict.fromkeys(names) if name.startswith(f"{of}.") and name.endswith(ends)]
+        # Those of its operations are apart.
+        return [name for name in own if name.removeprefix(f"{of}.").partition(".")[0] not in OPERATIONS]
 
     @property
     def metrics_of_interest(self) -> list[str]:

@@ -4,7 +4,7 @@ Options, defaults and their meaning: https://dlio-benchmark.readthedocs.io/en/la
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import NormalDist
@@ -31,7 +31,8 @@ CONTENT = "what the data contains makes no difference here"
 OWN = "headrace has reports of its own"
 # By the beginning of their names. The longest that fits counts.
 IGNORED = {
-    "model": "it names the model, or shapes checkpoints of layers; `model_size` is what a checkpoint writes",
+    "model": "it names the model; a checkpoint has `model_size`, `optimization_groups` and `layer_parameters`",
+    "dataset.parquet": "samples are read one by one: reads of row groups and columns are fewer, and of other sizes",
     "workflow.generate_data": PREPARED,
     "workflow.evaluation": "only training is simulated",
     "workflow.profiling": OWN,
@@ -71,7 +72,7 @@ IGNORED = {
     "checkpoint.num_checkpoints": "it is of runs without training",
     "checkpoint.time_between_checkpoints": "it is of runs without training",
     "checkpoint.recovery_rank_shift": "it is of runs without training",
-    "checkpoint.mode": "each accelerator writes `model_size`",
+    "checkpoint.mode": "each accelerator writes all of the checkpoint",
     "checkpoint.randomize_tensor": CONTENT,
     "checkpoint.ksm": CONTENT,
     "checkpoint.checkpoint_mechanism_classname": "a custom mechanism is simulated as writing `model_size`",
@@ -92,19 +93,22 @@ class TrainingScenario:
     remarks: list[str] = field(default_factory=list)
 
 
-def scenario(path: Path, *, accelerators: int = 1, device: str | None = None) -> TrainingScenario:
+def scenario(
+    path: Path, *, accelerators: int = 1, device: str | None = None, params: Sequence[str] = ()
+) -> TrainingScenario:
     """Return the scenario that a configuration describes, on as many accelerators as DLIO would have processes.
 
-    The data set lies on a drive of the model `device`. Raises `ScenarioError` where the file is no configuration, or
-    one that cannot be simulated.
+    The data set lies on a drive of the model `device`. `params` replace options of the file, as on the command line of
+    MLPerf Storage: `dataset.num_files_train=5600`. Raises `ScenarioError` where the file is no configuration, or one
+    that cannot be simulated.
     """
-    return _Configuration(path, accelerators).scenario(device)
+    return _Configuration(path, accelerators, params).scenario(device)
 
 
 class _Configuration:
     """The options of a file by their paths, of which those that were asked for are honoured."""
 
-    def __init__(self, path: Path, accelerators: int) -> None:
+    def __init__(self, path: Path, accelerators: int, params: Sequence[str] = ()) -> None:
         import yaml  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
 
         self.path, self.accelerators = path, accelerators
@@ -117,6 +121,11 @@ class _Configuration:
         if not isinstance(document, dict) or not any(isinstance(document.get(part), dict) for part in PARTS):
             raise refusal(path, f"{path} has no {OR_PARTS}, so it is no configuration of DLIO", HELP)
         self.options = dict(_flat("", document))
+        for param in params:
+            option, equals, value = param.partition("=")
+            if not equals:
+                raise refusal(path, f"`{param}` is no option with a value", "write `dataset.num_files_train=5600`")
+            self.options[option.strip()] = yaml.safe_load(value)
         self.honoured: set[str] = {"framework", "workflow.train", "dataset.format"}
         self.remarks: list[str] = []
 
@@ -193,8 +202,12 @@ class _Configuration:
 
     def scenario(self, device: str | None) -> TrainingScenario:
         if not self.is_on("workflow.train", default=True):
-            told = "describe checkpoints alone as a stream of writes of `model_size`, or set it to true"
-            raise self.bad("workflow.train", "is false: only training is simulated, with its checkpoints", told)
+            told = (
+                "describe checkpoints alone as a stream: `{to: …, op: write, pattern: sequential, size: 1 MiB, "
+                "arrivals: {closed: {depth: RANKS}}}`"
+            )
+            what = "checkpoints alone are" if self.is_on("workflow.checkpoint", default=False) else "this is"
+            raise self.bad("workflow.train", f"is false: {what} no training, which alone is simulated", told)
         loader = self.word("reader.data_loader", "tensorflow")
         if "synthetic" in (loader, self.word("dataset.format", "tfrecord")):
             raise self.bad("reader.data_loader", "is synthetic: nothing is read", "name a loader that reads files")
@@ -218,6 +231,13 @@ class _Configuration:
         per_file = self.count("dataset.num_samples_per_file", default=1, least=1)
         files = self.count("dataset.num_files_train", default=8, least=1)
         samples, epochs = files * per_file, self.count("train.epochs", default=1, least=1)
+        if samples < batch * self.accelerators:
+            told = (
+                f"is {files}: {samples} samples, and a step of {self.accelerators} accelerators takes "
+                f"{batch * self.accelerators}"
+            )
+            help_ = "MLPerf Storage sets it on its command line: `--param dataset.num_files_train=N`"
+            raise self.bad("dataset.num_files_train", told, help_)
         steps: Json = {
             "accelerators": self.accelerators,
             "batch": batch,
@@ -279,7 +299,7 @@ class _Configuration:
         epochs = self.count("checkpoint.epochs_between_checkpoints", default=1, least=1)
         every = int(self.number("checkpoint.steps_between_checkpoints", default=-1, least=-1))
         names = ("checkpoint.model_size", "checkpoint.model_size_bytes", "model.model_size_bytes", "model.model_size")
-        size = self.number(*names, default=10_240, least=1)
+        size = self.number(*names, default=10_240, least=1) + self._state()
         kind = self.word("checkpoint.type", "rank_zero")
         if not self.is_on("workflow.checkpoint", default=False):
             return {}
@@ -287,6 +307,24 @@ class _Configuration:
         every = every if every > 0 else max(epochs * epoch, 1)
         writers = {"writers": 1} if kind == "rank_zero" else {}
         return {"checkpoint": {"every": every, **first, **writers, "size": _size(size)}}
+
+    def _state(self) -> int:
+        """Return the bytes of a checkpoint besides the model.
+
+        DLIO writes three tensors of each optimiser group, and all layers.
+        """
+        groups = self._sum("checkpoint.optimization_groups")
+        layers = self._sum("checkpoint.layer_parameters") * self.count("checkpoint.num_layers", default=1)
+        if groups or layers:
+            self.remarks.append(
+                f"a checkpoint has {exact_size(3 * groups)} of optimiser groups (three tensors each) and "
+                f"{exact_size(layers)} of layers, with a byte for each element, as DLIO writes them"
+            )
+        return 3 * groups + layers
+
+    def _sum(self, option: str) -> int:
+        value = self.get(option)[1]
+        return sum(int(one) for one in value) if isinstance(value, list) else 0
 
     def _storage(self, stream: Json, device: str | None) -> Json:
         """Return the drive that holds the data set, enlarged where it would not fit."""

@@ -25,6 +25,9 @@ RATES = {"kB/s": 1024, "MB/s": 1 << 20, "sec/s": 512}
 FEWEST_PER_S = 1.0
 SECTOR = 512
 QUEUES = ("aqu-sz", "avgqu-sz")
+# The mean time of reads and writes together, in sysstat 10 and before.
+TOGETHER = "await"
+LONE = "there is one report: unless iostat ran with -y, it is the mean since the machine started, not that of a load"
 EXTENDED = "run `iostat -x 10` while the load runs, and keep what it prints"
 
 
@@ -35,7 +38,7 @@ def read(file: Path, disk: str | None = None) -> Measurement:
     there are others. iostat does not say where requests went: points are `random`.
     """
     reports = _reports(file)
-    remarks = [] if len(reports) == 1 else ["the first report, which is since the machine started, is left out"]
+    remarks = [LONE if len(reports) == 1 else "the first report, which is since the machine started, is left out"]
     reports = reports[1:] or reports
     name = _device(file, reports, disk)
     points = [point for at, report in enumerate(reports, 1) for point in _points(file, name, at, report.get(name, {}))]
@@ -43,6 +46,8 @@ def read(file: Path, disk: str | None = None) -> Measurement:
         told = f"{file}: {name} had less than one read or write a second"
         raise refusal(file, told, "measure while it works")
     remarks.append("iostat does not say where requests went: they are taken as random")
+    if any(TOGETHER in report.get(name, {}) for report in reports):
+        remarks.append("`await` is that of reads and writes together: both have it here")
     if any(report.get(name, {}).get("d/s", 0) > 0 for report in reports):
         remarks.append("discards are left out")
     return Measurement(points, {"iostat": name}, remarks)
@@ -97,6 +102,8 @@ def _reports(file: Path) -> list[Report]:
     """Return the reports of a file in their order; raise `ScenarioError` where it has none."""
     text = read_text(file, "a report of iostat is text or JSON")
     reports = _of_json(file, text) if text.lstrip().startswith("{") else _of_text(file, text)
+    if not reports and re.search(r"^\s.*\sDevice\s*$", text, re.MULTILINE):
+        raise refusal(file, f"{file} was written by `iostat -h`, with rounded numbers", "run it without -h")
     if not reports:
         raise refusal(file, f"{file} is no report of iostat", EXTENDED)
     return [{name: _numbers(file, name, one) for name, one in report.items()} for report in reports]
@@ -130,6 +137,13 @@ def _of_json(file: Path, text: str) -> list[dict[str, Json]]:
 
 def _numbers(file: Path, device: str, cells: Json) -> dict[str, float]:
     """Return the numbers of a device; refuse a report without times and bytes, or with other decimal points."""
+    if "tps" in cells:
+        told = f"{file} has reads and writes as one (`iostat -s`, or without -x)"
+        raise refusal(file, told, EXTENDED)
+    if "r_await" in cells:
+        cells = {name: cell for name, cell in cells.items() if name != TOGETHER}
+    elif TOGETHER in cells:
+        cells = cells | {f"{side}_await": cells[TOGETHER] for side in SIDES.values()}
     for side in SIDES.values():
         needed = [f"{side}/s", f"{side}_await"]
         missing = [name for name in needed if name not in cells]

@@ -6,10 +6,11 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
+from headrace._core import ScenarioError
 from headrace.errors import refusal
 from headrace.measurement.points import PERCENTILES, Measurement
 from headrace.parallel import each
-from headrace.quantities import exact_time
+from headrace.quantities import exact_time, size
 from headrace.result_types import StreamResults
 from headrace.scenario import Scenario
 
@@ -43,7 +44,9 @@ class Load:
     measured: dict[str, Json]
     """By operation, the mean of all repetitions of each of `MEASURES`; None where one lacks it."""
     sizes: dict[str, int] = field(default_factory=dict)
-    """By operation, the size of a request, where requests came at the rate that was measured; else none."""
+    """By operation, the size of a request; none where it is that of all."""
+    is_open: bool = False
+    """True if requests came at the rate that was measured, whatever the system did with them."""
     flush_every: int | None = None
     """Writes of a job after which a flush follows; None for no flushes."""
     durable: bool = False
@@ -55,7 +58,13 @@ class Load:
         """Return the load as the columns of a table."""
         names = ("pattern", "block_bytes", "iodepth", "numjobs", "file_bytes", "flush_every", "durable", "repeats")
         described = {name: getattr(self, name) for name in names} | {"mixed": self.kind == "mixed"}
-        return described | {"open": bool(self.sizes)}
+        return described | {"open": self.is_open}
+
+    def words(self) -> str:
+        """Return the load in words: `random read of 4 KiB, 8×1 in flight, in files of 1 GiB`."""
+        files = f", in files of {size(self.file_bytes)}" if self.file_bytes else ""
+        flight = "at its own rate" if self.is_open else f"{self.iodepth}×{self.numjobs} in flight"
+        return f"{self.pattern} {self.kind} of {size(self.block_bytes)}, {flight}{files}"
 
     def size(self, op: str) -> int:
         """Return the bytes of a request of an operation."""
@@ -68,6 +77,9 @@ def loads_of(found: Measurement) -> tuple[list[Load], list[str]]:
     Raises `ScenarioError` where nothing is left.
     """
     together: dict[tuple[Any, ...], list[Json]] = defaultdict(list)
+    sizes: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+    for point in found.points:
+        sizes[point["source"], point["job"]][point["op"]] = point["block_bytes"]
     whole, besides = [], []
     for point in found.points:
         kind = _kind(point)
@@ -80,7 +92,11 @@ def loads_of(found: Measurement) -> tuple[list[Load], list[str]]:
         if point.get("arrivals"):
             together[OPEN, point["source"], point["job"]].append(point)
             continue
-        together[*(point[name] for name in SHAPE), kind].append(point)
+        of_job = sizes[point["source"], point["job"]]
+        # Reads and writes of different sizes are one load all the same.
+        own = of_job if kind == "mixed" and len(set(of_job.values())) > 1 else {}
+        shape = tuple(0 if name == "block_bytes" and own else point[name] for name in SHAPE)
+        together[*shape, tuple(sorted(own.items())), kind].append(point)
     remarks = _left_out(whole, besides)
     if not together:
         raise refusal("measurement", f"nothing to simulate: {'; '.join(remarks)}", "measure without these options")
@@ -118,20 +134,22 @@ def _offered(points: list[Json]) -> Load:
     share = rates.get("read", 0.0) / sum(rates.values())
     first = points[0]
     shape = (first["pattern"], mean, first["iodepth"], first["numjobs"], first["file_bytes"])
-    return Load(*shape, kind, share, 1, measured, sizes, evenly=first["arrivals"] == EVENLY)
+    return Load(*shape, kind, share, 1, measured, sizes, is_open=True, evenly=first["arrivals"] == EVENLY)
 
 
 def _load(shape: tuple[Any, ...], points: list[Json]) -> Load:
-    kind = shape[-1]
+    sizes, kind = dict(shape[-2]), shape[-1]
     by_op = {op: [point for point in points if point["op"] == op] for op in ("read", "write")}
     measured = {op: {name: _mean(of, name) for name in MEASURES} for op, of in by_op.items() if of}
     shares = [point["read_share"] for point in points]
     share = sum(shares) / len(shares) if kind == "mixed" else float(kind == "read")
     repeats = max(len(of) for of in by_op.values())
     of_shape = dict(zip(SHAPE, shape, strict=False))
+    if sizes:
+        of_shape["block_bytes"] = round(share * sizes["read"] + (1 - share) * sizes["write"])
     flush_every, sync = of_shape.pop("flush_every"), of_shape.pop("sync")
     stable = {"flush_every": flush_every, "durable": sync is not None} if kind != "read" else {}
-    return Load(**of_shape, kind=kind, read_share=share, repeats=repeats, measured=measured, **stable)
+    return Load(**of_shape, kind=kind, read_share=share, repeats=repeats, measured=measured, sizes=sizes, **stable)
 
 
 def _mean(points: list[Json], name: str) -> float | None:
@@ -169,10 +187,12 @@ def under(document: Json, stream: str, load: Load, requests: int = REQUESTS) -> 
     made["run"] = made.get("run", {}) | {"requests": requests, "replications": 1, "time": None}
     base = {key: value for key, value in made["workload"][stream].items() if key not in {"outstanding", "align"}}
     base |= {"size": f"{load.block_bytes} B", "pattern": "uniform" if load.pattern == "random" else "sequential"}
-    if load.sizes:
+    if load.is_open:
         made["workload"] = {f"{op}s": _in_files(_at_rate(base, load, op), load, 0, load.numjobs) for op in load.sizes}
         return made
     base["op"] = load.kind if load.kind != "mixed" else {"reads": round(load.read_share, 6)}
+    if load.sizes:
+        base |= {"size": f"{load.sizes['read']} B", "write_size": f"{load.sizes['write']} B"}
     base |= {"flush_every": load.flush_every} if load.flush_every else {}
     base |= {"durable": True} if load.durable else {}
     apart = load.pattern == "sequential" and load.numjobs > 1
@@ -209,14 +229,20 @@ def _in_files(stream: Json, load: Load, at: int, jobs: int) -> Json:
 
 def simulated(document: Json, file: str, load: Load) -> dict[str, Json]:
     """Run a scenario that is under a load; return each of `MEASURES` by operation."""
-    results = Scenario(json.dumps(document), file).run(theory=False, threads=1)
+    try:
+        results = Scenario(json.dumps(document), file).run(theory=False, threads=1)
+    except ScenarioError as error:
+        # Its places are those of a document that the user never sees.
+        first = json.loads(error.problems)[0]
+        told = f"the load that was measured cannot be simulated ({load.words()}): {first['message']}"
+        raise refusal(file, told, first["help"] or "give the scenario what the measured system had") from None
     streams = results.data["streams"]
     return {op: _pooled(streams, op, load) for op in load.measured}
 
 
 def _pooled(streams: list[StreamResults], op: str, load: Load) -> Json:
     """Return what one operation of all streams found; percentiles of several streams as their mean."""
-    found = [_one(stream, op, load) for stream in streams if not load.sizes or stream["name"] == f"{op}s"]
+    found = [_one(stream, op, load) for stream in streams if not load.is_open or stream["name"] == f"{op}s"]
     rate = sum(one["iops"] for one in found)
     if rate <= 0:
         raise refusal(

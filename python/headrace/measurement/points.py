@@ -120,6 +120,14 @@ def load(file: str | Path) -> Measurement:
     return Measurement([_point(path, at, row) for at, row in enumerate(rows)], machine, remarks)
 
 
+def is_one(path: Path) -> bool:
+    """Return true for the file of a measurement."""
+    try:
+        return path.suffix == ".parquet" or json.loads(path.read_bytes()).get("kind") == KIND
+    except (OSError, ValueError, AttributeError, RecursionError):
+        return False
+
+
 def _json(path: Path) -> tuple[list[Any], Json, list[str]]:
     try:
         document = json.loads(read_text(path))

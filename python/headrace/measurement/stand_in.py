@@ -9,6 +9,8 @@ from headrace.quantities import exact_size
 
 Json = dict[str, Any]
 DEVICE = "micron-7450-pro-1920gb"
+# A solid-state drive maps no more flash than 16 TiB, some of which is over-provisioning.
+MOST_OF_A_DRIVE = 12 << 40
 
 
 def storage(device: str | None, needed: int) -> tuple[Json, list[str]]:
@@ -18,8 +20,14 @@ def storage(device: str | None, needed: int) -> tuple[Json, list[str]]:
     if device is None:
         remarks.append(f"a {DEVICE} stands for the real storage; name another with --device, or edit `system`")
     kind, whole = kind_of_drive(name), -(-needed // (1 << 30)) * (1 << 30)
-    if whole <= _capacity(name):
+    own = _capacity(name)
+    if whole <= own:
         return {"type": kind, "device": name}, remarks
+    if kind == "ssd" and whole > MOST_OF_A_DRIVE:
+        disks = -(-whole // own)
+        remarks.append(f"the data does not fit on a {name}: RAID 0 of {disks} holds it here")
+        of = {"type": kind, "device": name}
+        return {"type": "array", "level": "raid0", "of": of, "disks": disks, "stripe_unit": "1 MiB"}, remarks
     remarks.append(f"the data does not fit on a {name}, so its capacity is {exact_size(whole)} here")
     return {"type": kind, "device": {"like": name, "capacity": exact_size(whole)}}, remarks
 

@@ -150,7 +150,7 @@ def _of_line(fit: Json | None) -> str:
     if rate is None:
         return "larger files take no longer, so that there is no rate"
     if fit["r2"] < LEAST_R2:
-        return f"size explains {fit['r2']:.0%} of how long the fastest took, too little for a latency and a rate"
+        return f"size explains only {fit['r2']:.0%} of the fastest times: no latency and no rate are fitted"
     return f"latency {fit['latency_s']['value']:.3g} s, {amount(rate['value'])}/s"
 
 

@@ -4,6 +4,7 @@
 //! Rust types) with all errors collected, and only then read into the types.
 
 mod ends;
+mod other_names;
 mod path;
 mod problem;
 mod schema;

@@ -3,6 +3,7 @@
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use serde::Serialize;
 
+use super::other_names;
 use super::path::Path;
 use super::tree::{TextSpan, Tree};
 
@@ -47,8 +48,12 @@ impl Problem {
         let known: Vec<(f64, K)> =
             known.into_iter().map(|known| (likeness(&name, known.as_ref()), known)).collect();
         let Some((likeness, likest)) = known.iter().max_by(|a, b| a.0.total_cmp(&b.0)) else { return self };
-        let meant =
-            if *likeness > 1.1 { format!("did you mean `{}`? ", likest.as_ref()) } else { String::new() };
+        let is_possible = |name: &str| known.iter().any(|(_, known)| known.as_ref() == name);
+        let meant = match other_names::meant(&name, is_possible) {
+            Some(write) => format!("write `{write}`; "),
+            None if *likeness > ALIKE => format!("did you mean `{}`? ", likest.as_ref()),
+            None => String::new(),
+        };
         self.help(format!("{meant}possible are {}", listed(known)))
     }
 }
@@ -64,6 +69,9 @@ fn listed<K: AsRef<str>>(mut known: Vec<(f64, K)>) -> String {
     let names = known.iter().map(|(_, name)| format!("`{}`", name.as_ref())).collect::<Vec<_>>().join(", ");
     if unnamed > 0 { format!("{names} and {unnamed} others") } else { names }
 }
+
+/// From this likeness on, a name is taken for a slip of another: `len` for `length`, but not `file` for `fit`.
+const ALIKE: f64 = 1.35;
 
 /// Number of names up to which a problem lists all that are possible.
 const MOST_LISTED: usize = 60;
@@ -144,9 +152,10 @@ impl Problems {
                 let pointer = AnnotationKind::Primary.span(span.bytes.clone());
                 title.element(Snippet::source(source).path(&self.file).annotation(pointer))
             }
-            (None, Some(_)) if !problem.path.0.is_empty() => title.element(
-                Level::NOTE.message(format!("`{}` was set from outside {}", problem.path, self.file)),
-            ),
+            (None, Some(_)) if !problem.path.0.is_empty() => title.element(Level::NOTE.message(format!(
+                "`{}` was set on the command line or in Python, not in {}",
+                problem.path, self.file
+            ))),
             _ => title.element(Level::NOTE.message(format!("in {}", self.file))),
         };
         if let Some(help) = &problem.help {

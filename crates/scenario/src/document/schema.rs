@@ -146,7 +146,8 @@ impl<'s> Checker<'s> {
             None if all.iter().any(|schema| words(schema).contains(&key.name.as_str())) => {
                 let problem = Problem::at(path.clone(), format!("`{}` takes no value", key.name));
                 let others = objects.iter().filter_map(|object| only_key(object));
-                let or: String = others.map(|other| format!(", or `{other}: …`")).collect();
+                let field = last(path);
+                let or: String = others.map(|other| format!(", or `{field}: {{{other}: …}}`")).collect();
                 self.say(Problem { span: key.span.clone(), ..problem }.help(format!(
                     "write `{}: {}`{or}",
                     last(path),
@@ -262,7 +263,7 @@ impl<'s> Checker<'s> {
         let keys: Vec<&str> = all.iter().filter_map(|schema| only_key(schema)).collect();
         match word {
             Some(word) if keys.contains(&word) => {
-                let problem = Problem::at(path.clone(), format!("`{word}` needs more than its name"));
+                let problem = Problem::at(path.clone(), format!("`{word}` needs a value"));
                 let or = names.iter().map(|name| format!(", or `{name}`")).collect::<String>();
                 self.say(problem.help(format!("write `{{{word}: …}}` with what it needs{or}")));
             }

@@ -61,7 +61,7 @@ fn contradiction(path: &Path, spec: &StreamSpec, size: Bytes) -> Option<Problem>
         let message = "files are accessed sequentially";
         return Some(Problem::at(path.key("pattern"), message).help("remove `pattern` or `file`"));
     }
-    let (_, largest) = spec.size.bounds();
+    let (_, largest) = spec.sizes();
     (largest > size).then(|| {
         let message = format!("a request of {largest} does not fit into a file of {size}");
         Problem::at(path.key("size"), message).help("give a smaller `size`, or a larger `file`")

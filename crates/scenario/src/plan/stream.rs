@@ -109,7 +109,7 @@ impl StreamPlan {
         Load {
             stream: self.name.clone(),
             kinds: self.some_kinds(),
-            sizes: self.spec.size.bounds(),
+            sizes: self.spec.sizes(),
             align: self.spec.alignment(),
             uniform: self.spec.is_everywhere(),
             durable: self.spec.durable,
@@ -142,8 +142,8 @@ impl StreamPlan {
         let (reads, flushes) = (self.spec.op.reads(), self.spec.flushes());
         let data = 1.0 - flushes;
         let ops = [(reads * data, Op::Read), ((1.0 - reads) * data, self.spec.op.otherwise())];
-        let sizes = self.spec.size.support(1000);
-        let kinds = ops.iter().flat_map(|(p, op)| sizes.iter().map(move |(q, size)| (p * q, *op, size.0)));
+        let sizes = |op: Op| self.spec.size_of(op).support(1000).into_iter();
+        let kinds = ops.iter().flat_map(|(p, op)| sizes(*op).map(move |(q, size)| (p * q, *op, size.0)));
         kinds.chain([(flushes, Op::Flush, 0)]).filter(|(p, ..)| *p > 0.0).collect()
     }
 

@@ -6,7 +6,7 @@ use headrace_storage::graph::MOST_EXPLAINED;
 use headrace_storage::{CartridgeSession, DeviceCatalogue, Graph, System, Trigger};
 use headrace_trace::{Replay, ReplayProblem, ReplaySpec, Timing};
 use headrace_units::{Bytes, Nanos};
-use headrace_work::{Invalid, NodeId};
+use headrace_work::{Invalid, NodeId, SizeSpec};
 use headrace_workload::{ArrivalSpec, DataSet, OpSpec, PatternSpec, Region, StepSpec, StreamSpec, WhenFull};
 
 use super::stream::StreamPlan;
@@ -187,7 +187,12 @@ impl Planner<'_> {
 
     fn drawn_stream(&mut self, path: &Path, spec: &StreamSpec, capacity: Bytes) {
         let writes = spec.op.reads() < 1.0 && spec.op != OpSpec::Discard;
-        for (field, is_set) in [("flush_every", spec.flush_every.is_some()), ("durable", spec.durable)] {
+        let of_writes = [
+            ("flush_every", spec.flush_every.is_some()),
+            ("durable", spec.durable),
+            ("write_size", spec.write_size.is_some()),
+        ];
+        for (field, is_set) in of_writes {
             if is_set && !writes {
                 let message = format!("`{field}` is about writes, and the stream has none");
                 self.say(Problem::at(path.key(field), message).help("remove it, or set `op: write`"));
@@ -199,11 +204,14 @@ impl Planner<'_> {
         if let Some(problem) = spec.size.problem() {
             return self.invalid(path.key("size"), problem);
         }
+        if let Some(problem) = spec.write_size.as_ref().and_then(SizeSpec::problem) {
+            return self.invalid(path.key("write_size"), problem);
+        }
         if let Some(problem) = region_problem(path, spec, capacity) {
             return self.say(problem);
         }
         let (_, room) = spec.addressed(capacity);
-        let (_, largest) = spec.size.bounds();
+        let (_, largest) = spec.sizes();
         if largest > room {
             let problem = format!("a request of {largest} does not fit into the {room} it goes to");
             self.say(Problem::at(path.key("size"), problem));

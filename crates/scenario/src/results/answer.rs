@@ -74,14 +74,14 @@ fn of_clients(bottleneck: &Bottleneck, what: &str, closed: &ClosedLoad) -> Strin
         }
         Some(_) => match &bottleneck.not_proportional {
             Some(varies) if *varies == bottleneck.component => {
-                "more in flight would mostly wait, unless it serves several together faster than separately"
+                "a deeper queue would mostly add waiting time, unless it serves several together faster than separately"
                     .to_owned()
             }
             Some(varies) => {
                 let varies = alike::limit(varies, None);
-                format!("more in flight would mostly wait, unless {varies} takes several together")
+                format!("a deeper queue would mostly add waiting time, unless {varies} takes several together")
             }
-            None => "more in flight would only wait".to_owned(),
+            None => "a deeper queue would only add waiting time".to_owned(),
         },
     };
     format!("{limit}; {more}.")
@@ -234,7 +234,7 @@ fn training(steps: &StepResults) -> String {
 fn starts(steps: &StepResults) -> String {
     match steps.start_ms {
         Some(stall_ms) if steps.start_share >= MUCH => format!(
-            "; besides, the first step of an epoch, or after a checkpoint, stalls for {}: {:.0} % of the time",
+            "; this leaves out the first step of an epoch, or after a checkpoint, which stalls for {}: {:.0} % of the time",
             Nanos::from_ms(stall_ms),
             steps.start_share * 100.0
         ),

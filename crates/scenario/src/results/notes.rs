@@ -256,7 +256,7 @@ fn limits(bottleneck: Option<&Bottleneck>) -> Option<String> {
         (false, Some(_)) if of.estimate => {
             let why = why_estimated(of);
             Some(match &of.trials {
-                Some(found) => format!("headroom is found {}: {why}", trials::in_words(found)),
+                Some(found) => format!("headroom is measured {}, since {why}", trials::in_words(found)),
                 None => {
                     format!("headroom is an estimate: {why}; `headrace capacity` finds the sustainable load")
                 }
@@ -276,7 +276,7 @@ fn why_estimated(of: &Bottleneck) -> String {
     let (own, other) = (alike::limit(&of.component, None), other.map(|path| alike::limit(path, None)));
     match (other, &of.uneven) {
         _ if of.background > LITTLE && of.trials.is_none() => {
-            format!("{own} rebuilds, scrubs or copies beside requests, more slowly the more of them come")
+            format!("{own} rebuilds, scrubs or copies beside requests, more slowly under more load")
         }
         _ if of.at_least && of.trials.is_none() && of.saturates_at < Some(FARTHEST_ESTIMATE) => {
             format!("{own} mostly writes back, and needs less work per write under more load")

@@ -121,7 +121,7 @@ pub(super) fn in_words(stretch: &BusiestStretch) -> String {
     });
     format!(
         "Busiest from {} to {}: {} {:.0} % busy{p99}.",
-        time(stretch.from_s),
+        if stretch.from_s > 0.0 { time(stretch.from_s).to_string() } else { "the start".to_owned() },
         time(stretch.to_s),
         alike::limit(&stretch.group, None),
         stretch.utilisation * 100.0

@@ -29,6 +29,7 @@ const LEAST_WAITING: f64 = 10.0;
 
 /// Number of times that calm and burst take turns in a simulation, for their share of the time to be about the mean.
 const CYCLES: f64 = 20.0;
+const FEW_CYCLES: f64 = 3.0;
 
 /// Maximum number of requests of a simulation.
 const MOST_REQUESTS: u64 = 160_000;
@@ -107,7 +108,9 @@ pub fn refine(
     let requests = (REQUESTS * longer).max(enough(plan, bottleneck, outcomes, components));
     let mut trials = Trials::new(plan, &bottleneck.streams, requests, outcomes);
     let allowed = components::allowed(plan, &bottleneck.streams, components);
-    if let Some(found) = trials.all(estimate, allowed.min(FARTHEST_ESTIMATE), deadline) {
+    let found = trials.all(estimate, allowed.min(FARTHEST_ESTIMATE), deadline);
+    // Nothing but the load of the run is kept up with for sure: the estimate says more.
+    if let Some(found) = found.filter(|found| found.keeps_up > 1.0 || found.headroom().is_some()) {
         bottleneck.saturates_at = found.headroom().or(Some(found.keeps_up));
         bottleneck.at_least = found.headroom().is_none() && found.keeps_up < allowed;
         bottleneck.trials = Some(found);
@@ -294,19 +297,20 @@ fn lost(outcomes: &[Outcome]) -> f64 {
 
 fn keeps_up(plan: &Plan, outcomes: &[Outcome], most_lost: f64) -> Option<bool> {
     match outcomes.first()?.end {
-        End::TooManyInFlight | End::TooManyParts => Some(false),
+        // A burst alone may leave a backlog.
+        End::TooManyInFlight | End::TooManyParts => covers(plan, outcomes, FEW_CYCLES).then_some(false),
         End::Done if lost(outcomes) > most_lost => Some(false),
-        End::Done if filling::hides_work(plan, outcomes) || !covers_curves(plan, outcomes) => None,
+        End::Done if filling::hides_work(plan, outcomes) || !covers(plan, outcomes, CYCLES) => None,
         End::Done => falls_behind(plan, outcomes).map(|behind| !behind),
         _ => None,
     }
 }
 
-/// Returns true if the simulation covers the whole of each curve that the rate of a stream follows, and bursts often enough.
-fn covers_curves(plan: &Plan, outcomes: &[Outcome]) -> bool {
+/// Returns true if the simulation covers the whole of each curve that the rate of a stream follows, and this many bursts.
+fn covers(plan: &Plan, outcomes: &[Outcome], bursts: f64) -> bool {
     let length = |stream: &StreamPlan| match &stream.spec.arrivals {
         ArrivalSpec::Varying(curve) => curve.length(),
-        ArrivalSpec::Bursty { calm_for, burst_for, .. } => (*calm_for + *burst_for).scaled(CYCLES),
+        ArrivalSpec::Bursty { calm_for, burst_for, .. } => (*calm_for + *burst_for).scaled(bursts),
         _ => Nanos::ZERO,
     };
     let longest = plan.streams.iter().map(length).max().unwrap_or(Nanos::ZERO);
@@ -359,12 +363,11 @@ fn offered(plan: &Plan, id: NodeId, outcomes: &[Outcome]) -> f64 {
     if all > 0.0 { work / all } else { 0.0 }
 }
 
-/// Returns how headroom was found: `by simulations of up to 5000 requests, which …`.
+/// Returns how headroom was measured: `by simulations of up to 5000 requests, in which …`.
 pub fn in_words(found: &HeadroomTrials) -> String {
     let HeadroomTrials { requests, keeps_up, falls_behind } = found;
-    let until =
-        falls_behind.map_or_else(String::new, |times| format!(" and fall behind at {times:.2} times"));
+    let until = falls_behind.map_or_else(String::new, |times| format!(" and falls behind at {times:.2}×"));
     format!(
-        "by simulations of up to {requests} requests, which keep up with {keeps_up:.2} times the load{until}"
+        "by simulations of up to {requests} requests: the system keeps up with {keeps_up:.2}× the load{until}"
     )
 }

@@ -272,7 +272,7 @@ fn theory_names_the_assumption_that_fails() {
         ),
         (
             [("workload.users.arrivals", "{closed: {depth: 2}}"), ("run.requests", "500")],
-            "waits for an answer",
+            "is a closed loop",
         ),
         (
             [("workload.users.pattern", "sequential"), ("run.requests", "500")],
@@ -618,7 +618,11 @@ run: {{requests: 20000, limits: {{in_flight: 100000}}}}
         );
         assert!(trials.keeps_up < trials.falls_behind.unwrap(), "{trials:?}");
         assert!(found.answer.contains("headroom about"), "{}", found.answer);
-        assert!(found.notes.iter().any(|note| note.contains("which keep up with")), "{:?}", found.notes);
+        assert!(
+            found.notes.iter().any(|note| note.contains("the system keeps up with")),
+            "{:?}",
+            found.notes
+        );
     }
 }
 

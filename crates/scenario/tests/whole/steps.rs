@@ -101,7 +101,7 @@ fn short_epochs_are_mostly_starts() {
     let (results, steps) = training("100 ms", steps);
     close(steps.start_share, 0.4 / 2.4, 1e-6, "share of first steps");
     assert_eq!(steps.stall_ms, Some(0.0));
-    let told = "no stalls; besides, the first step of an epoch, or after a checkpoint, stalls for 400 ms: 17 % of the time";
+    let told = "no stalls; this leaves out the first step of an epoch, or after a checkpoint, which stalls for 400 ms: 17 % of the time";
     assert!(results.answer.contains(told), "{}", results.answer);
 }
 

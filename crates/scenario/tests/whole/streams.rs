@@ -368,9 +368,15 @@ fn clients_that_wait_are_told_what_more_of_them_bring() {
     let (one, two) = (of("{depth: 1}"), of("{depth: 2}"));
     close(two.streams[0].requests_per_s, 100.0, 0.1, "throughput of two");
     close(two.streams[0].response.mean_ms, 2.0 * one.streams[0].response.mean_ms, 0.1, "response of two");
-    assert!(one.answer.ends_with("clerk, 100 % busy; more in flight would only wait."), "{}", one.answer);
     assert!(
-        two.answer.ends_with("Bottleneck: clerk, 100 % busy with 2 clients; more in flight would only wait."),
+        one.answer.ends_with("clerk, 100 % busy; a deeper queue would only add waiting time."),
+        "{}",
+        one.answer
+    );
+    assert!(
+        two.answer.ends_with(
+            "Bottleneck: clerk, 100 % busy with 2 clients; a deeper queue would only add waiting time."
+        ),
         "{}",
         two.answer
     );
@@ -433,4 +439,35 @@ run: {{{length}}}
         (noted, results.bottleneck.as_ref().unwrap().saturates_at.is_some())
     };
     assert_eq!((of(&mixed), of(&together)), ((true, false), (false, true)));
+}
+
+/// Half of the requests are reads of 4 KiB, half writes of 64 KiB; a formula knows both, and addresses are multiples of the smaller.
+#[test]
+fn writes_have_a_size_of_their_own() {
+    let text = "
+system: {d: {type: station, service: 1 us, rate: 400 MB/s, capacity: 1 GiB}}
+workload: {u: {to: d, arrivals: {poisson: 2000 /s}, op: {reads: 50 %}, size: 4 KiB, write_size: 64 KiB}}
+run: {requests: 50000}
+";
+    let found = run(text);
+    let stream = &found.streams[0];
+    let expected = 2000.0 * f64::midpoint(4096.0, 65_536.0);
+    assert!((stream.bytes_per_s / expected - 1.0).abs() < 0.02, "{}", stream.bytes_per_s);
+    let theory = &found.theory[0];
+    assert!(theory.exact && theory.model == "M/G/1", "{theory:?}");
+    let (mean, half) = (stream.response.mean_ms, stream.response.half_width_ms.unwrap());
+    assert!((mean - theory.mean_ms.unwrap()).abs() < 2.0 * half, "{mean} ± {half} for {theory:?}");
+    let [reads, writes] = [&stream.reads, &stream.writes].map(|of| of.as_ref().unwrap().mean_ms);
+    assert!((writes - reads - 61_440.0 / 400e6 * 1e3).abs() < 0.02, "{reads} {writes}");
+}
+
+#[test]
+fn only_a_stream_with_writes_has_a_size_of_them() {
+    let text = "
+system: {d: {type: station, service: 1 us, rate: 400 MB/s, capacity: 1 GiB}}
+workload: {u: {to: d, arrivals: {poisson: 2000 /s}, write_size: 64 KiB}}
+";
+    let refused = simulate(text, "test.yaml", &[], &Options::default(), &Progress::default());
+    let told = refused.map(|_| ()).unwrap_err().rendered();
+    assert!(told.contains("`write_size` is about writes, and the stream has none"), "{told}");
 }

@@ -139,8 +139,8 @@ impl FileLog {
             (
                 partial > 0,
                 format!(
-                    "{} of another number of bytes than the file has: as many as the log says are sent, and tape and pool hold the file",
-                    counted(partial, "get")
+                    "{} in size from their files: the logged size is sent, and tape and pool hold the whole file",
+                    if partial == 1 { "1 get differs".to_owned() } else { format!("{partial} gets differ") }
                 ),
             ),
             (

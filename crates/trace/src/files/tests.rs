@@ -84,11 +84,7 @@ fn gets_may_be_of_a_part_of_a_file() {
     let older: Vec<u64> = log.survey.older.iter().map(|file| file.bytes).collect();
     assert_eq!((older, log.survey.bytes_got, log.survey.largest), (vec![1000, 50], 150, 1000));
     assert_eq!(log.survey.partial, 3, "of a, of b before its size is known, and of c");
-    assert!(
-        log.notes()[0].starts_with("3 gets of another number of bytes than the file has"),
-        "{:?}",
-        log.notes()
-    );
+    assert!(log.notes()[0].starts_with("3 gets differ in size from their files"), "{:?}", log.notes());
     assert_eq!(log.due().unwrap().next().unwrap().unwrap().op.bytes, 10);
 }
 

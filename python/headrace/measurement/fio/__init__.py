@@ -51,7 +51,7 @@ def kind(path: Path) -> str:
         told = f"{path} is what fio prints for people, without the numbers that are needed"
         raise refusal(path, told, "run fio with --output-format=json")
     what = "its JSON or JSON+ result, a latency log, an I/O log (--write_iolog), a job file, or text of blkparse"
-    raise refusal(path, f"{path} is nothing that fio writes", f"give {what}")
+    raise refusal(path, f"{path} is in no format of fio that headrace reads", f"give {what}")
 
 
 def trace(path: Path) -> Traced:

@@ -256,21 +256,14 @@ class _Streams:
         ways = (READ, WRITE) if self.direction == MIXED else (self.direction,)
         return {way: parts(given[way]) for way in ways}
 
-    def _drawn(self, direction: str) -> list[tuple[int, float]]:
-        """Return the sizes of one stream with their weights."""
+    def _sizes_of(self, direction: str) -> Json:
+        """Return the sizes of one stream, of its writes apart where they have others."""
         if direction != MIXED:
-            return self.sizes[direction]
-        if self.sizes[READ] == self.sizes[WRITE]:
-            return self.sizes[READ]
-        self.values.remark(f"`{self.job.name}`: sizes are drawn for reads and writes alike")
-        share = self.read_share()
-        shares = {READ: share, WRITE: 1 - share}
-        return [
-            (size, weight * shares[way] / sum(weight for _, weight in of))
-            for way, of in self.sizes.items()
-            for size, weight in of
-            if shares[way]
-        ]
+            return {"size": _size_law(self.sizes[direction])}
+        reads, writes, share = self.sizes[READ], self.sizes[WRITE], self.read_share()
+        if share == 0:
+            return {"size": _size_law(writes)}
+        return {"size": _size_law(reads)} | ({"write_size": _size_law(writes)} if reads != writes and share < 1 else {})
 
     def _size(self, option: str, text: str) -> int:
         value = self.values.size(option, text)
@@ -379,7 +372,7 @@ class _Streams:
         stream: Json = {"from": self.file.server} if self.file.server else {}
         arrivals = self.pace.arrivals(direction, jobs, threads=bool(self.file.server))
         stream |= {"to": self.target, "arrivals": arrivals, "op": self._op(direction)}
-        stream |= {"size": _size_law(self._drawn(direction)), "pattern": self._pattern(jobs)}
+        stream |= self._sizes_of(direction) | {"pattern": self._pattern(jobs)}
         if align := self.values.bytes("ba"):
             stream["align"] = exact_size(align)
         stream |= self._made_stable(direction)

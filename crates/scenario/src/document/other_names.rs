@@ -1,0 +1,99 @@
+//! What other tools, and people, call a field or a value: fio, DLIO, DiskSim, sales.
+
+/// Words of others, which of the names that are possible they mean, and what to write.
+const MEANT: &[(&[&str], &str, &str)] = &[
+    // Streams.
+    (
+        &["iodepth", "queue_depth", "qd", "depth", "clients", "concurrency"],
+        "arrivals",
+        "arrivals: {closed: {depth: 32}}",
+    ),
+    (&["numjobs", "jobs", "threads"], "arrivals", "arrivals: {closed: {depth: 32, threads: 4}}"),
+    (&["rate", "iops", "rate_iops", "rps", "load", "throughput"], "arrivals", "arrivals: {poisson: 100 /s}"),
+    (&["thinktime", "think_time", "think"], "arrivals", "arrivals: {closed: {depth: 8, think: 5 ms}}"),
+    (&["trace", "replay"], "arrivals", "arrivals: {replay: {trace: requests.csv}}"),
+    (&["log"], "arrivals", "arrivals: {log: {file: operations.csv}}"),
+    (&["bs", "blocksize", "block_size", "request_size", "io_size", "record_size"], "size", "size: 4 KiB"),
+    (&["rw", "readwrite", "type", "operation"], "op", "op: read"),
+    (&["rwmixread", "read_percent", "reads", "read_share", "mix"], "op", "op: {reads: 70 %}"),
+    (&["rwmixwrite", "writes"], "op", "op: {reads: 30 %}"),
+    (&["access", "access_pattern", "random_distribution"], "pattern", "pattern: uniform"),
+    (&["target", "filename", "volume"], "to", "to: NAME"),
+    (&["source", "host"], "from", "from: NAME"),
+    (&["fsync", "fdatasync"], "flush_every", "flush_every: 1"),
+    (&["sync", "fua"], "durable", "durable: true"),
+    // Values of these.
+    (&["random", "rand"], "uniform", "uniform"),
+    (&["zipf", "pareto", "skewed", "hot", "hotspot"], "{hot_spot: …}", "{hot_spot: {skew: 1.1}}"),
+    (&["seq", "linear"], "sequential", "sequential"),
+    (&["randread", "rand_read", "seqread"], "read", "op: read, and pattern: uniform or sequential"),
+    (&["randwrite", "rand_write", "seqwrite"], "write", "op: write, and pattern: uniform or sequential"),
+    (&["randrw", "rw", "readwrite", "mixed", "both"], "{reads: …}", "{reads: 50 %}"),
+    (&["trim", "unmap"], "discard", "discard"),
+    (&["exponential", "random", "open"], "{poisson: …}", "{poisson: 100 /s}"),
+    (&["constant", "fixed", "periodic", "deterministic"], "{every: …}", "{every: 10 ms}"),
+    // The run.
+    (&["duration", "seconds", "runtime", "length", "end"], "time", "time: 60 s"),
+    (&["count", "number_ios", "operations", "n"], "requests", "requests: 100000"),
+    (&["ramp_time", "warmup", "ramp"], "warm_up", "warm_up: auto"),
+    // Training.
+    (&["gpus", "gpu", "num_accelerators", "ranks"], "accelerators", "accelerators: 8"),
+    (&["batch_size"], "batch", "batch: 7"),
+    (&["num_workers", "workers", "read_threads", "readers"], "threads", "threads: 4"),
+    (&["computation_time", "compute_time", "step_time"], "compute", "compute: 300 ms"),
+    (&["prefetch_size"], "prefetch", "prefetch: 2"),
+    // Components.
+    (&["raid0"], "array", "type: array, level: raid0"),
+    (&["raid1"], "array", "type: array, level: raid1"),
+    (&["raid10"], "array", "type: array, level: raid10"),
+    (&["raid01"], "array", "type: array, level: raid01"),
+    (&["raid4"], "array", "type: array, level: raid4"),
+    (&["raid5"], "array", "type: array, level: raid5"),
+    (&["raid6"], "array", "type: array, level: raid6"),
+    (&["raid", "jbod"], "array", "type: array, level: raid5"),
+    (&["stripe"], "array", "type: array, level: raid0"),
+    (&["mirror"], "array", "type: array, level: raid1"),
+    (&["hdd", "drive", "harddisk"], "disk", "type: disk"),
+    (&["nvme", "flash", "nand"], "ssd", "type: ssd"),
+    (&["nic", "network", "ethernet", "cable"], "link", "type: link"),
+    (&["host", "node", "client", "initiator"], "server", "type: server"),
+    (&["tape", "library", "robot"], "tape_library", "type: tape_library"),
+    (&["hba", "raid_controller"], "controller", "type: controller"),
+    (&["ceph", "osd", "cluster"], "pool", "type: pool"),
+    (&["wal"], "write_ahead_log", "type: write_ahead_log"),
+    (&["rocksdb", "lsm"], "lsm_tree", "type: lsm_tree"),
+    (&["queue", "delay"], "station", "type: station"),
+    (&["qos", "throttle"], "limiter", "type: limiter"),
+    (&["model", "drive"], "device", "device: exos-x18"),
+    (&["count", "number", "drives", "members", "n"], "disks", "disks: 8"),
+    (&["raid", "raid_level"], "level", "level: raid5"),
+    (&["chunk", "chunk_size", "stripe_size", "strip", "stripe"], "stripe_unit", "stripe_unit: 64 KiB"),
+    (&["0"], "raid0", "raid0"),
+    (&["1"], "raid1", "raid1"),
+    (&["5"], "raid5", "raid5"),
+    (&["6"], "raid6", "raid6"),
+    (&["10"], "raid10", "raid10"),
+    (&["cost"], "price", "price: 300"),
+];
+
+/// Returns what to write instead of `name` where others call something so that is among the names that are `possible`.
+pub fn meant(name: &str, possible: impl Fn(&str) -> bool) -> Option<&'static str> {
+    let name = name.to_lowercase().replace('-', "_");
+    let mut all = MEANT.iter().filter(|(words, name_here, _)| words.contains(&&*name) && possible(name_here));
+    all.next().map(|(.., write)| *write)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_mean_what_is_possible_there() {
+        let of_stream = ["arrivals", "size", "op"];
+        let in_stream = |name: &str| meant(name, |known| of_stream.contains(&known));
+        assert_eq!(in_stream("bs"), Some("size: 4 KiB"));
+        assert_eq!(in_stream("Queue-Depth"), Some("arrivals: {closed: {depth: 32}}"));
+        assert_eq!(in_stream("gpus"), None);
+        assert_eq!(meant("random", |known| known == "uniform"), Some("uniform"));
+    }
+}
