@@ -132,7 +132,7 @@ MISTAKES = {
     ),
     "a value for a word": (
         ("size: 128 KiB}\nrun", "size: 128 KiB, op: {read: 70%}}\nrun"),
-        ["`read` takes no value", "write `op: read`, or `reads: …`"],
+        ["`read` takes no value", "write `op: read`, or `op: {reads: …}`"],
     ),
     "a word for a number": (("disks: 3", "disks: four"), ["`disks` is `four`; it must be a whole number from 1 to"]),
     "capital letters": (("level: raid0", "level: RAID0"), ["did you mean `raid0`?"]),
@@ -311,7 +311,7 @@ def test_a_bad_set_is_told(headrace: Run, tmp_path: Path) -> None:
     assert "write `{poisson: 9 /s}`" in refused(headrace, file, "--set", "workload.users.arrivals=poisson 9 /s")
     assert "`{poisson: …}`" in refused(headrace, file, "--set", "workload.users.arrivals=9/s")
     assert "`raid5`, `raid6` or `{erasure: …}`" in refused(headrace, file, "--set", "system.tds.level=5")
-    assert "write `70 %`" in refused(headrace, file, "--set", "workload.users.op={reads: 70}")
+    assert "did you mean `70 %`?" in refused(headrace, file, "--set", "workload.users.op={reads: 70}")
     assert "`run.seed` was set on the command line" in refused(headrace, file, "--set", "run.seed=many")
 
 

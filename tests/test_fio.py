@@ -898,9 +898,9 @@ def test_a_damaged_measurement_is_refused(tmp_path_factory: pytest.TempPathFacto
 
 
 def test_a_log_without_requests_is_refused(tmp_path: Path) -> None:
-    queued = "  8,0 1 0 0.000000000 99 Q W 800 + 8 [fio]\n  8,0 1 1 0.005000000 0 C W 800 + 8 [0]\n"
+    merged = "  8,0 1 0 0.000000000 99 M W 800 + 8 [fio]\n  8,0 1 1 0.005000000 0 C W 800 + 8 [0]\n"
     for text, name, said in (
-        (queued, "blk.txt", "2 lines, none of which is a read or a write that was issued to a device (D)"),
+        (merged, "blk.txt", "2 lines, none of which is a read or a write that was issued (D) or queued (Q)"),
         ("5, 100, 2, 4096, 0\n6, 100, 2, 4096, 8192\n", "job_lat.1.log", "2 lines, none of which is a read or a write"),
     ):
         with pytest.raises(ScenarioError, match=re.escape(said)):

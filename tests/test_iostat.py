@@ -111,9 +111,9 @@ def test_the_command_writes_a_measurement_that_validates(headrace: Run, tmp_path
     [
         ("", "is no report of iostat"),
         ("{", "is no report of iostat, or is cut off"),
-        ("Device tps kB_read/s\nsda 1.0 2.0\n", "has no column `r/s`\n.*iostat -x"),
+        ("Device tps kB_read/s\nsda 1.0 2.0\n", "reads and writes as one .*\n.*iostat -x"),
         (OLD.replace("100.00", "100,00"), "`r/s` of sda is 100,00\n.*LC_ALL=C"),
-        (OLD.replace("15.00", "1.5k"), "`await` of sda is 1.5k, not a number"),
+        (OLD.replace("15.00", "1.5k"), "`r_await` of sda is 1.5k, not a number"),
         (OLD.replace("100.00", "  0.10"), "no device read or wrote\n.*--disk: sda"),
         (OLD + OLD.splitlines()[1].replace("sda", "sdb") + "\n", "2 devices read or wrote\n.*--disk: sda, sdb"),
     ],

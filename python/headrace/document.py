@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BetweenHosts", "BitmapSpec", "BoundedParetoSpec", "Branch", "BufferNumbers", "ByHeat", "ByteColumn", "BytesLimit", "CacheSpec", "CacheStart", "CachedWrites", "Cause", "CauseShares", "Cells", "CheckpointSpec", "Cleaning", "Clients", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CopyChoice", "CsvColumns", "DebtSpec", "DeclusteredSpec", "DestageSpec", "DiskField", "DiskNumbers", "Domain", "DrawnSize", "DrawnTime", "DriveGroup", "DriveQueue", "DriveShare", "Duplex", "Elsewhere", "EmpiricalSpec", "Engine", "ErasureSpec", "EvictSlowSpec", "Excess", "FailsSpec", "FailureRate", "Failures", "FaultSpec", "Fetch", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "FlushSpec", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "GroupMembers", "HyperexponentialSpec", "Interface", "InterfaceSpec", "Interpolation", "LayoutSpec", "Level", "Level0Spec", "Limits", "Linked", "LoadTime", "Locate", "LognormalSpec", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "MountRule", "MoveTime", "OpSpec", "OperationsLimit", "Order", "Paths", "PatternSpec", "Placement", "Placement2", "Placement3", "Policy", "PolicySpec", "PoolContents", "PoolScrubSpec", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "RateFrom", "RatesSpec", "ReadAhead", "ReadFrom", "ReadReplica", "RebuildSpec", "Recall", "RecallPoolSpec", "ReconnectedWrite", "RecoverySpec", "Region", "RepackSpec", "ReplacementSpec", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScrubSpec", "ScsiPreset", "SeekTimes", "Serpentine", "Share", "ShareNumbers", "SizeSpec", "SlipsSkew", "SmallWrites", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Sourced9", "Spares", "SsdField", "SsdNumbers", "Stalls", "StepSpec", "StorageModule", "StreamSpec", "Streaming", "StripeAccess", "SuspendNumbers", "SystemSpec", "TapeDriveField", "TapeDriveNumbers", "TapeFailures", "TapePoolSpec", "Target", "TimeColumn", "TimeShare", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "Told9", "TraceFormat", "TrackOrder", "Travel", "Unseen", "VariedDevice", "VaryingSpec", "VerifySpec", "Via", "VolumeField", "VolumeNumbers", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
+__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BetweenHosts", "BitmapSpec", "BoundedParetoSpec", "Branch", "BufferNumbers", "ByHeat", "ByteColumn", "BytesLimit", "CacheSpec", "CacheStart", "CachedWrites", "Cause", "CauseShares", "Cells", "CheckpointSpec", "Cleaning", "Clients", "Coalescing", "Collection", "ColumnName", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CopyChoice", "CsvColumns", "DebtSpec", "DeclusteredSpec", "DestageSpec", "DiskField", "DiskNumbers", "Domain", "DrawnSize", "DrawnTime", "DriveGroup", "DriveQueue", "DriveShare", "Duplex", "Elsewhere", "EmpiricalSpec", "Engine", "ErasureSpec", "EvictSlowSpec", "Excess", "FailsSpec", "FailureRate", "Failures", "FaultSpec", "Fetch", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "FlushSpec", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "GroupMembers", "HyperexponentialSpec", "Interface", "InterfaceSpec", "Interpolation", "LayoutSpec", "Level", "Level0Spec", "Limits", "Linked", "LoadTime", "Locate", "LognormalSpec", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "MountRule", "MoveTime", "OpSpec", "OperationsLimit", "Order", "Paths", "PatternSpec", "Placement", "Placement2", "Placement3", "Policy", "PolicySpec", "PoolContents", "PoolScrubSpec", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "RateFrom", "RatesSpec", "ReadAhead", "ReadFrom", "ReadReplica", "RebuildSpec", "Recall", "RecallPoolSpec", "ReconnectedWrite", "RecoverySpec", "Region", "RepackSpec", "ReplacementSpec", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScrubSpec", "ScsiPreset", "SeekTimes", "Serpentine", "Share", "ShareNumbers", "SizeSpec", "SlipsSkew", "SmallWrites", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Sourced9", "Spares", "SsdField", "SsdNumbers", "Stalls", "StepSpec", "StorageModule", "StreamSpec", "Streaming", "StripeAccess", "SuspendNumbers", "SystemSpec", "TapeDriveField", "TapeDriveNumbers", "TapeFailures", "TapePoolSpec", "Target", "TimeColumn", "TimeShare", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "Told9", "TraceFormat", "TrackOrder", "Travel", "Unseen", "VariedDevice", "VaryingSpec", "VerifySpec", "Via", "VolumeField", "VolumeNumbers", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, its load, and the length of the simulation."""
@@ -2176,12 +2176,14 @@ StreamSpec = TypedDict(
         "from": "NotRequired[str | None]",
         # Target component, by its name in `system`. Of several copies of a group (`node/volume`), each request goes to one, chosen at random with equal probability, at an address of that one; a flush goes to all.
         "to": "str",
-        # Arrival process.
+        # Arrival process, such as `{poisson: 100 /s}` or `{closed: {depth: 8}}`.
         "arrivals": "ArrivalSpec",
         # Reads, writes, both, or discards. A replayed trace has its own.
         "op": "NotRequired[OpSpec]",
         # Request size. A replayed trace has its own.
         "size": "NotRequired[SizeSpec]",
+        # Size of its writes, where it also reads. Default: `size`, as of its reads.
+        "write_size": "NotRequired[SizeSpec | None]",
         # Address pattern. A replayed trace has its own.
         "pattern": "NotRequired[PatternSpec]",
         # Alignment of addresses. Default: the smallest request size.
@@ -2408,11 +2410,11 @@ TraceFormat: TypeAlias = "Literal['fio_bandwidth'] | Literal['fio_latency'] | Li
 """The format of a trace file."""
 
 class CsvColumns(TypedDict):
-    """The columns of a CSV file, by their names in the header line."""
+    """The columns of a CSV file, by their names in the header line; or by their numbers, in a file without one."""
 
     time: NotRequired[TimeColumn | None]
     """Arrival time, from any origin."""
-    op: str
+    op: ColumnName
     """Name of the operation column: `r`, `read` or `0` for a read; `w`, `write` or `1` for a write, in either case."""
     address: ByteColumn
     """Address of the first byte."""
@@ -2422,21 +2424,24 @@ class CsvColumns(TypedDict):
     """Response time."""
     think: NotRequired[TimeColumn | None]
     """Think time: from the completion of this request to the next."""
-    device: NotRequired[str | None]
+    device: NotRequired[ColumnName | None]
     """Name of the device column."""
 
 class TimeColumn(TypedDict):
     """A time column."""
 
-    column: str
+    column: ColumnName
     """Name of the column."""
     unit: str
     """Unit of its values: `1 s`, `100 ns`."""
 
+ColumnName: TypeAlias = "int | str"
+"""A column by its name in the header line, or by its number from 1 on. If all columns have numbers, the file has no header line."""
+
 class ByteColumn(TypedDict):
     """A column of addresses or sizes."""
 
-    column: str
+    column: ColumnName
     """Name of the column."""
     unit: str
     """Unit of its values: `1 B`, `512 B`."""

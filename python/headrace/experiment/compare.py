@@ -32,7 +32,7 @@ CONFIDENCE = 0.95
 DRAWN = (".mean_ms", ".p99_ms", ".requests_per_s", ".utilisation")
 # A difference is none where both ends of its interval are nearer to nothing than this share of A.
 NONE_WITHIN = 0.0005
-# From this ratio on, a difference is told as a multiple: "99.99 % faster" hides it.
+# From this ratio on, a difference is shown as a multiple, since "99.99 % faster" hides it.
 MANY_TIMES = 5.0
 
 

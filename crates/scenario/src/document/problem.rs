@@ -79,10 +79,11 @@ const MOST_LISTED: usize = 60;
 /// Number of names that are listed where more are possible.
 const LIKEST: usize = 12;
 
-/// Returns how much a name, in lower case, is like one that is known: 0 to 2.
+/// Returns how much a name, in lower case, is like one that is known: 0 to 2, and more if they differ by one slip.
 fn likeness(name: &str, known: &str) -> f64 {
     let key = known.trim_start_matches('{').trim_end_matches(": …}").to_lowercase();
-    strsim::jaro_winkler(name, &key) + strsim::normalized_damerau_levenshtein(name, &key)
+    let slip = if strsim::damerau_levenshtein(name, &key) <= 1 { ALIKE } else { 0.0 };
+    slip + strsim::jaro_winkler(name, &key) + strsim::normalized_damerau_levenshtein(name, &key)
 }
 
 /// All errors of a document, with the document.
