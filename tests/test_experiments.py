@@ -377,7 +377,7 @@ def test_the_capacity_of_a_queue_is_what_theory_says(headrace: Run, clerk: Path)
         "price < 300": "write `price(system) < 300`",
         "latency(reads) > 50 ms": "times are mean, sd, p50",
         "fast enough": "`fast enough` is not understood",
-        "p99(nobody) > 1 ms": "no run has a p99 of `nobody`",
+        "p99(nobody) > 1 ms": "no run has `p99` of `nobody`",
     }.items():
         refused = headrace("capacity", clerk, "--increase", RATE, "--until", until)
         assert refused.returncode == 2
@@ -849,7 +849,7 @@ def test_points_that_failed_stand_in_the_heat_map(tmp_path: Path) -> None:
 
 def test_a_metric_that_no_run_has_is_refused(headrace: Run, clerk: Path) -> None:
     swept = ("sweep", clerk, "--vary", f"{RATE}=20 /s,50 /s", "--replications", 1, "--metrics")
-    for metric, said in (("p99(usres)", "did you mean `users`?"), ("mounts(clerk)", "no run has a mounts of `clerk`")):
+    for metric, said in (("p99(usres)", "did you mean `users`?"), ("mounts(clerk)", "no run has `mounts` of `clerk`")):
         ran = headrace(*swept, metric)
         assert (ran.returncode, ran.stdout) == (2, ""), ran.stdout
         assert said in " ".join(ran.stderr.split())

@@ -195,7 +195,9 @@ impl<'p> QueueNetwork<'p> {
     /// Returns the time that waiting for the last part adds to a request of a stream, excluding queueing, in ms.
     pub fn join_ms(&self, stream: usize) -> f64 {
         let joins = self.streams[stream].1.iter();
-        let joins = joins.filter(|demand| matches!(demand.server, ServiceKind::Join { .. }));
+        let is_join =
+            |server: &ServiceKind| matches!(server, ServiceKind::Join { .. } | ServiceKind::LastWait(_));
+        let joins = joins.filter(|demand| is_join(&demand.server));
         joins.map(|demand| demand.work_ms() / demand.parallelism).sum()
     }
 
@@ -213,6 +215,14 @@ impl<'p> QueueNetwork<'p> {
             ServiceKind::Join { branches, part } => {
                 Some((demand.visits / demand.parallelism, *branches, part))
             }
+            _ => None,
+        })
+    }
+
+    /// The waits of a stream for the last of several parts, each at a component that is several queues: how often, and of how many.
+    pub fn last_waits(&self, stream: usize) -> impl Iterator<Item = (f64, u32)> {
+        self.streams[stream].1.iter().filter_map(|demand| match demand.server {
+            ServiceKind::LastWait(many) => Some((demand.visits / demand.parallelism, many)),
             _ => None,
         })
     }

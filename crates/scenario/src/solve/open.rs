@@ -1,5 +1,6 @@
 //! Open networks: requests come at a rate, and each queue is on its own.
 
+use headrace_analytic::fork_join::harmonic;
 use headrace_analytic::network::open::{Visits, regularity, wait};
 use headrace_analytic::network::priority;
 use headrace_analytic::{Distribution, Mg1};
@@ -147,6 +148,9 @@ fn response(network: &QueueNetwork, stream: usize, rates: &[f64], waits: &[Vec<O
     for (times, branches, part) in network.joins(stream) {
         response += times * join(network, stream, rates, branches, part)?;
     }
+    for (times, many) in network.last_waits(stream) {
+        response += times * last_wait(network, stream, (rates, waits), many);
+    }
     Some(response)
 }
 
@@ -166,6 +170,30 @@ fn one_queue(queue: &ServiceQueue, rates: &[f64]) -> Option<Mg1> {
     let all: f64 = arrivals.iter().map(|(rate, _)| rate).sum();
     let shares = arrivals.into_iter().map(|(rate, distribution)| (rate / all, distribution));
     Mg1::new(all, Distribution::mixed(shares.collect()))
+}
+
+/// Returns what the largest of several independent waits is longer than one, at the queue where parts of a stream wait longest: each part waits with
+/// the probability that its server is busy, for an exponential time (as in M/M/1), so that the largest of k waits is H_k times as long.
+fn last_wait(
+    network: &QueueNetwork,
+    stream: usize,
+    (rates, waits): (&[f64], &[Vec<Option<f64>>]),
+    many: u32,
+) -> f64 {
+    let all = network.queues.iter().zip(waits).filter(|(queue, _)| queue.splits(stream));
+    let longest = all.filter_map(|(queue, waits)| Some((queue, waits[stream]?)));
+    let Some((queue, wait)) = longest.max_by(|a, b| a.1.total_cmp(&b.1)) else { return 0.0 };
+    let work: f64 = rates.iter().enumerate().map(|(stream, rate)| rate * queue.work_ms(stream)).sum();
+    let busy = work / f64::from(queue.servers);
+    if busy <= 0.0 || wait <= 0.0 {
+        return 0.0;
+    }
+    let waiting = |k: u32| {
+        let ways: f64 = (0..k).map(|at| f64::from(many - at) / f64::from(k - at)).product();
+        ways * libm::pow(busy, f64::from(k)) * libm::pow(1.0 - busy, f64::from(many - k))
+    };
+    let largest: f64 = (1..=many).map(|k| waiting(k) * harmonic(k)).sum();
+    wait / busy * largest - wait
 }
 
 /// Returns the time that waiting for the last of several parts adds to the response of the largest part.

@@ -729,6 +729,27 @@ workload: {{u: {{to: d, arrivals: {{poisson: 20 /s}}, size: {size}, align: {size
     }
 }
 
+/// Reads come to one copy, writes to both; a small write to parity reads two drives and writes two. Each drive is several queues.
+#[test]
+fn redundant_arrays_of_solid_state_drives_have_formulas() {
+    for array in [
+        "level: raid1, disks: 2",
+        "level: raid10, disks: 4, stripe_unit: 64 KiB",
+        "level: raid5, disks: 4, stripe_unit: 64 KiB",
+    ] {
+        for mix in ["read", "{reads: 70 %}", "write"] {
+            let text = format!(
+                "
+parts: {{s: {{type: ssd, device: micron-7450-pro-1920gb}}}}
+system: {{v: {{type: array, {array}, of: s}}}}
+workload: {{u: {{to: v, arrivals: {{poisson: 20000 /s}}, op: {mix}, size: 4 KiB}}}}
+"
+            );
+            agrees(&text, (20_000.0, 20_000.0), 0.05);
+        }
+    }
+}
+
 /// Formulas go through all units of a request, so that they refuse one of a terabyte.
 #[test]
 fn requests_of_millions_of_units_are_refused() {

@@ -274,6 +274,9 @@ pub enum ServiceKind {
         /// Distribution of the time for which the largest part holds its server.
         part: Distribution,
     },
+    /// Parts that go on side by side, this many, each at a component that is several queues, wait for the last: for the largest of as many waits
+    /// where they wait longest.
+    LastWait(u32),
 }
 
 /// Order of service at a queue.

@@ -105,7 +105,10 @@ fn path_transfer(path: View, load: &Load, patterns: &[AccessPattern]) -> Result<
                         continue;
                     }
                     ServiceKind::Queue { order: QueueOrder::Ranked(_), .. } => Some((op == Op::Write, nth)),
-                    ServiceKind::Queue { .. } | ServiceKind::Join { .. } | ServiceKind::Places(_) => None,
+                    ServiceKind::Queue { .. }
+                    | ServiceKind::Join { .. }
+                    | ServiceKind::LastWait(_)
+                    | ServiceKind::Places(_) => None,
                 };
                 let visit = (demand.node, apart);
                 *works.entry(visit).or_default() += many * demand.work_ms();
@@ -197,8 +200,8 @@ impl Striped<'_> {
             let (part, branches) =
                 (distributions[0].1.clone(), distributions.iter().map(|(many, _)| many).sum());
             let more = (last_of(&distributions) - part.mean()).max(0.0);
-            let one = Demand::one(view.id(), ServiceKind::Join { branches, part }, Distribution::Fixed(more));
-            Ok(one.times(*p, 1.0))
+            let largest = kinds.iter().map(|(_, part)| *part).max().unwrap_or(*bytes);
+            Ok(wait_for_last(view, disk, load, (*op, largest), (branches, part, more)).times(*p, 1.0))
         };
         split.map(join).collect()
     }
@@ -266,11 +269,41 @@ pub(super) fn part_demands(
     Ok(demands.into_iter().map(|demand| demand.times(visits, beside)).collect())
 }
 
-/// Returns the distribution of the time for which one part holds its disk, in ms.
+/// Returns the distribution of the time for which one part holds its disk, in ms. Where that is several queues, it is the time on the way
+/// through them.
 pub(super) fn distribution_of(disk: View, load: &Load, op: Op, bytes: u64) -> Result<Distribution, String> {
     let demands = disk.demands(&Load { kinds: vec![(1.0, op, bytes)], ..load.clone() })?;
-    match &demands[..] {
-        [demand] if demand.server != ServiceKind::Delay => Ok(demand.distribution.clone()),
-        _ => Err(format!("a request is split over disks: `{}` is no single one", disk.path())),
+    Ok(match &demands[..] {
+        [demand] if demand.server != ServiceKind::Delay => demand.distribution.clone(),
+        several => {
+            Distribution::Fixed(several.iter().map(|demand| demand.work_ms() / demand.parallelism).sum())
+        }
+    })
+}
+
+/// Returns the wait for the last of the parts of a request, which takes so much `more` than the others where nobody queues. At disks that are
+/// several queues, waits alone are added to that, and none for what is answered before the queues.
+pub(super) fn wait_for_last(
+    view: View,
+    disk: View,
+    load: &Load,
+    (op, bytes): (Op, u64),
+    (branches, part, more): (u32, Distribution, f64),
+) -> Demand {
+    let more = Distribution::Fixed(more);
+    let kinds = vec![(1.0, op, bytes)];
+    let demands = disk.demands(&Load { kinds, ..load.clone() }).unwrap_or_default();
+    if demands.len() == 1 {
+        return Demand::one(view.id(), ServiceKind::Join { branches, part }, more);
     }
+    let fails = format!(
+        "parts of a request wait in one queue each: at `{}` they wait in several (the last waits as at the longest)",
+        disk.path()
+    );
+    let waits = |demand: &Demand| {
+        demand.parallelism.is_finite()
+            && matches!(demand.server, ServiceKind::Queue { order: QueueOrder::Apart, .. })
+    };
+    let server = if demands.iter().any(waits) { ServiceKind::LastWait(branches) } else { ServiceKind::Delay };
+    Demand { fails: vec![fails], ..Demand::one(view.id(), server, more) }
 }

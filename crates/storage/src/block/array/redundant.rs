@@ -6,12 +6,11 @@ use std::collections::BTreeMap;
 use headrace_work::{Block, Op};
 
 use super::demand::{
-    AccessPattern, DiskShares, MOST_SIZES, distribution_of, few_sizes, last_of, part_demands,
+    AccessPattern, DiskShares, MOST_SIZES, distribution_of, few_sizes, last_of, part_demands, wait_for_last,
 };
 use super::{Accesses, ArrayLayout, ArrayPlan, Mirror, Queueing, ReadFrom};
 use crate::core::graph::View;
-use crate::core::theory::{Demand, Load, ServiceKind};
-use headrace_analytic::Distribution;
+use crate::core::theory::{Demand, Load};
 
 /// Places at which requests begin, at most: beyond it, some evenly spread stand for all.
 const MOST_PLACES: u64 = 4096;
@@ -63,8 +62,18 @@ struct AccessTally {
     disks: Vec<DiskShares>,
     /// How probable each phase is that has several accesses, of a request.
     joins: BTreeMap<PhaseAccesses, f64>,
-    accesses: f64,
-    phases: f64,
+    /// Accesses of reads and of writes.
+    accesses: [f64; 2],
+    /// The phases that these are in.
+    phases: [f64; 2],
+}
+
+impl AccessTally {
+    /// Returns the mean number of accesses of reads, or of writes, that go on side by side.
+    fn beside(&self, writes: bool) -> f64 {
+        let at = usize::from(writes);
+        if self.phases[at] > 0.0 { self.accesses[at] / self.phases[at] } else { 1.0 }
+    }
 }
 
 impl ArrayPlan {
@@ -88,12 +97,14 @@ impl ArrayPlan {
             let (accesses, computed) = self.count(p, (op, bytes), load, view.capacity().0, &mut all);
             patterns.push(AccessPattern { p, accesses, computed });
         }
-        let beside = all.accesses / all.phases;
         let arrivals_cv2 = self.arrivals_cv2(&patterns, load);
         let mut demands = Vec::new();
-        for (disk, parts) in disks.iter().zip(all.disks) {
-            let found = part_demands(*disk, load, &few_sizes(parts), beside)?;
-            demands.extend(found.into_iter().map(|demand| Demand { arrivals_cv2, ..demand }));
+        for (disk, parts) in disks.iter().zip(&all.disks) {
+            for writes in [false, true] {
+                let own = parts.iter().filter(|(_, op, _)| (*op != Op::Read) == writes).copied().collect();
+                let found = part_demands(*disk, load, &few_sizes(own), all.beside(writes))?;
+                demands.extend(found.into_iter().map(|demand| Demand { arrivals_cv2, ..demand }));
+            }
         }
         for (phase, p) in few_phases(all.joins) {
             demands.push(join(view, disks[0], load, &phase)?.times(p, 1.0));
@@ -178,9 +189,10 @@ impl ArrayPlan {
                     all.disks[*disk].push((p * share, block.op, block.bytes));
                     found.push((share, block.op, block.bytes));
                     *alike.entry((block.op == Op::Write, block.bytes)).or_default() += 1;
+                    let at = usize::from(block.op != Op::Read);
+                    all.accesses[at] += p * share;
+                    all.phases[at] += p * share / phase.len() as f64;
                 }
-                all.accesses += p * share * phase.len() as f64;
-                all.phases += p * share;
                 if phase.len() > 1 {
                     *all.joins.entry(alike).or_default() += p * share;
                 }
@@ -239,5 +251,6 @@ fn join(view: View, disk: View, load: &Load, phase: &PhaseAccesses) -> Result<De
         .max_by(|a, b| a.1.mean().total_cmp(&b.1.mean()))
         .expect("a phase has accesses")
         .1;
-    Ok(Demand::one(view.id(), ServiceKind::Join { branches, part }, Distribution::Fixed(more)))
+    let (writes, bytes) = *phase.keys().next_back().expect("a phase has accesses");
+    Ok(wait_for_last(view, disk, load, (op(writes), bytes), (branches, part, more)))
 }

@@ -148,6 +148,9 @@ impl Spec for DeviceCacheSpec {
     }
 }
 
+/// Hit ratios that differ by more than this are not the same.
+const MUCH: f64 = 0.05;
+
 /// A cache whose size is known.
 #[derive(Clone, Debug)]
 pub struct DeviceCachePlan {
@@ -172,13 +175,22 @@ impl Theory for DeviceCachePlan {
         Features { stands_before: is_copy.then_some(super::TARGET), ..Features::default() }
     }
 
-    fn note(&self, view: View, _: &Load) -> Option<String> {
-        let empty = || {
-            format!(
-                "`{}` begins with an empty cache: until it is full, its hit ratio grows with the length of the run",
-                view.path()
-            )
-        };
-        (self.spec.begins == CacheStart::Empty).then(empty)
+    fn note(&self, view: View, load: &Load) -> Option<String> {
+        let path = view.path();
+        // Of blocks that are all as likely, the share that fits is hit.
+        let lasting = (self.slots as f64 / self.blocks as f64).min(1.0);
+        match self.spec.begins {
+            CacheStart::Empty => Some(format!(
+                "`{path}` begins with an empty cache: until it is full, its hit ratio grows with the length of the run"
+            )),
+            CacheStart::Hits(hits) if load.uniform && (hits.get() - lasting).abs() > MUCH => Some(format!(
+                "`{path}` begins with {:.0} % hits and tends to {:.0} %, the share of the blocks that fits, since requests of `{}` come to all \
+                 alike: results lie between",
+                hits.get() * 100.0,
+                lasting * 100.0,
+                load.stream
+            )),
+            _ => None,
+        }
     }
 }

@@ -78,15 +78,17 @@ impl SsdPlan {
         bytes.div_ceil(of_row).clamp(1, u64::from(self.dies())) as u32
     }
 
-    /// Returns the time, in ms, that the channel of a die adds to the time at the port: until the first page has crossed it; or until all of
-    /// a row has, of which pages that crossed before are at the port already.
+    /// Returns the time, in ms, that flash and channels add to the first read of a row and to the time at the port: until the first page has
+    /// crossed its channel; or until all rows of a die are read and cross, while what came before is at the port already.
     fn over_channel_ms(&self, bytes: u64) -> f64 {
         let row = u64::from(self.numbers.geometry().unit) * PAGE;
         let rate = self.numbers.flash.channel_rate.get();
         let channel = |bytes: u64| rate.time_for(Bytes(bytes)).ms();
         let page = bytes.min(self.numbers.flash.page.get().0);
         let meanwhile = self.wire.time_for(bytes - page).ms();
-        (channel(bytes.min(row)) - meanwhile).max(channel(page))
+        let rows = bytes as f64 / row as f64 / f64::from(self.numbers.geometry().dies);
+        let later = (rows.ceil() - 1.0).max(0.0) * self.numbers.flash.read.get().ms();
+        (later + channel(bytes.min(row)) - meanwhile).max(channel(page))
     }
 
     /// Returns how many reads of one request go on side by side, and its wait for the last of them; `None` where each needs one die.
@@ -95,17 +97,14 @@ impl SsdPlan {
         let branches = reads().map(|(.., bytes)| self.branches(*bytes)).max().filter(|most| *most > 1)?;
         let of_kind = |(p, op, bytes): &(f64, Op, u64)| {
             let visits: f64 = self.visits(*op, *bytes, load).iter().map(|(many, _)| p * many).sum();
-            (
-                visits,
-                visits / f64::from(self.branches(*bytes)),
-                f64::from(u8::from(self.branches(*bytes) > 1)) * p,
-            )
+            // Of several rows, the request waits for one; what others add is no longer than their way to the port.
+            let is_split = self.branches(*bytes) > 1;
+            (visits, if is_split { p * self.written() } else { visits }, if is_split { *p } else { 0.0 })
         };
         let sum = |(a, b, c): (f64, f64, f64), (x, y, z): (f64, f64, f64)| (a + x, b + y, c + z);
         let (visits, in_turn, split) = reads().map(of_kind).fold((0.0, 0.0, 0.0), sum);
-        let part = Distribution::Fixed(self.numbers.flash.read.get().ms());
         // They take equally long, so that only waiting tells them apart.
-        let join = Demand::one(view.id(), ServiceKind::Join { branches, part }, Distribution::Fixed(0.0));
+        let join = Demand::one(view.id(), ServiceKind::LastWait(branches), Distribution::Fixed(0.0));
         (in_turn > 0.0).then(|| (visits / in_turn, join.times(split, 1.0)))
     }
 

@@ -89,7 +89,10 @@ impl RoutePlan {
                 let here = demands.iter().filter(same);
                 here.map(Demand::work_ms).sum::<f64>() / f64::from(servers)
             }
-            ServiceKind::Delay | ServiceKind::Join { .. } | ServiceKind::Places(_) => 0.0,
+            ServiceKind::Delay
+            | ServiceKind::Join { .. }
+            | ServiceKind::LastWait(_)
+            | ServiceKind::Places(_) => 0.0,
         };
         demands.iter().map(of).fold(0.0, f64::max)
     }
