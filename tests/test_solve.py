@@ -26,9 +26,7 @@ def clients(tmp_path: Path) -> Path:
 
 def test_the_answer_comes_first(headrace: Run, clients: Path) -> None:
     printed = headrace("solve", clients).stdout
-    assert printed.startswith(
-        "4 clients: 106.26/s, mean response 17.64 ms. Sustains at most 125/s; bottleneck clerk"
-    )
+    assert printed.startswith("4 clients: 106.26/s, mean response 17.64 ms. Sustains at most 125/s; bottleneck clerk")
     assert "exact mean value analysis; its assumptions hold" in printed
     assert "throughput by formula, 1/s, by clients" not in printed, "bars only where a range is asked for"
 

@@ -270,10 +270,7 @@ fn theory_names_the_assumption_that_fails() {
             [("workload.users.arrivals", "{every: 50 ms}"), ("run.requests", "500")],
             "those of `users` are regular",
         ),
-        (
-            [("workload.users.arrivals", "{closed: {depth: 2}}"), ("run.requests", "500")],
-            "is a closed loop",
-        ),
+        ([("workload.users.arrivals", "{closed: {depth: 2}}"), ("run.requests", "500")], "is a closed loop"),
         (
             [("workload.users.pattern", "sequential"), ("run.requests", "500")],
             "every address is equally likely",
