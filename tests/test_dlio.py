@@ -107,8 +107,9 @@ def test_a_run_of_checkpoints_alone_is_refused_with_its_reason(tmp_path: Path) -
 def test_a_checkpoint_has_optimiser_groups_and_layers(tmp_path: Path) -> None:
     more = "checkpoint: {num_layers: 3, layer_parameters: [100, 20], optimization_groups: [1000, 10], "
     found = steps(made(tmp_path, UNET3D.replace("checkpoint: {checkpoint_folder", f"{more}checkpoint_folder")))
-    size = f"{499153191 + 3 * 1010 + 3 * 120} B"
-    assert found["checkpoint"] == {"every": 24, "first": 60, "writers": 1, "size": size}
+    checkpoint = found["checkpoint"]
+    assert isinstance(checkpoint, dict)
+    assert checkpoint["size"] == f"{499153191 + 3 * 1010 + 3 * 120} B"
 
 
 def test_options_are_replaced_and_a_data_set_has_a_step(headrace: Run, tmp_path: Path) -> None:
