@@ -34,6 +34,15 @@ MISTAKES = {
         ["4:72", "unknown unit of size `ms`", "KiB"],
     ),
     "unit of another tool": (("10 /s", "200 iops"), ["6:40", "unknown unit of frequency `iops`", "write `200 /s`"]),
+    "field of another tool": (
+        ("size: 128 KiB}", "bs: 128 KiB}"),
+        ["6:55", "`users` has no field `bs`", "write `size: 4 KiB`; possible are"],
+    ),
+    "type of another tool": (
+        ("type: array, level: raid0", "type: raid10"),
+        ["4:14", "there is no type `raid10`", "write `type: array, level: raid10`"],
+    ),
+    "a component called as a type": (("to: tds", "to: raid0"), ["there is no component `raid0`", "possible are `tds`"]),
     "law of another library": (
         ("size: 128 KiB", "size: {const: 128 KiB}"),
         ["6:55", "unknown size: `const`", ", or a size by itself"],

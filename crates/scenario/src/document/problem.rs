@@ -44,12 +44,28 @@ impl Problem {
     /// Returns the problem with the name among `known` that was perhaps meant, and a list of those known: all where they are few, else the
     /// likest. Of `{key: …}` the key counts.
     pub fn nearest<K: AsRef<str>>(self, name: &str, known: impl IntoIterator<Item = K>) -> Self {
+        self.suggesting(None, name, known)
+    }
+
+    /// Returns the problem with what to write for what other tools call `name`, if that is among those `known`; else with the
+    /// [nearest](Self::nearest) of these.
+    pub fn meant<K: AsRef<str>>(self, name: &str, known: impl IntoIterator<Item = K>) -> Self {
+        let known: Vec<K> = known.into_iter().collect();
+        let write = other_names::meant(name, |other| known.iter().any(|known| known.as_ref() == other));
+        self.suggesting(write, name, known)
+    }
+
+    fn suggesting<K: AsRef<str>>(
+        self,
+        write: Option<&str>,
+        name: &str,
+        known: impl IntoIterator<Item = K>,
+    ) -> Self {
         let name = name.to_lowercase();
         let known: Vec<(f64, K)> =
             known.into_iter().map(|known| (likeness(&name, known.as_ref()), known)).collect();
         let Some((likeness, likest)) = known.iter().max_by(|a, b| a.0.total_cmp(&b.0)) else { return self };
-        let is_possible = |name: &str| known.iter().any(|(_, known)| known.as_ref() == name);
-        let meant = match other_names::meant(&name, is_possible) {
+        let meant = match write {
             Some(write) => format!("write `{write}`; "),
             None if *likeness > ALIKE => format!("did you mean `{}`? ", likest.as_ref()),
             None => String::new(),

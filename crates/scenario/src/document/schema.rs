@@ -129,7 +129,7 @@ impl<'s> Checker<'s> {
             Some(object) => self.object(entries, object, path),
             None => {
                 let unknown = Problem::at(path.key("type"), format!("there is no type `{name}`"));
-                self.say(unknown.nearest(name, tags));
+                self.say(unknown.meant(name, tags));
             }
         }
     }
@@ -156,7 +156,7 @@ impl<'s> Checker<'s> {
             }
             None => {
                 let problem = Problem::at(path.clone(), format!("unknown {}: `{}`", last(path), key.name));
-                let nearest = Problem { span: key.span.clone(), ..problem }.nearest(&key.name, names());
+                let nearest = Problem { span: key.span.clone(), ..problem }.meant(&key.name, names());
                 self.say(nearest.or(quantity_in_words(all)));
             }
         }
@@ -203,7 +203,7 @@ impl<'s> Checker<'s> {
         let known: Vec<&str> = known.flat_map(|properties| properties.keys().map(String::as_str)).collect();
         let message = format!("{} has no field `{}`", named(path), key.name);
         let problem = Problem { span: key.span.clone(), ..Problem::at(path.key(&key.name), message) };
-        self.say(problem.nearest(&key.name, known));
+        self.say(problem.meant(&key.name, known));
     }
 
     fn repeated(&mut self, entries: &[(Key, ValueNode)], path: &Path) {
@@ -274,7 +274,7 @@ impl<'s> Checker<'s> {
             }
             Some(word) if !names.is_empty() || !keys.is_empty() => {
                 let problem = Problem::at(path.clone(), format!("unknown {}: `{word}`", last(path)));
-                let nearest = problem.nearest(word, all.iter().flat_map(|schema| ways(schema)));
+                let nearest = problem.meant(word, all.iter().flat_map(|schema| ways(schema)));
                 self.say(nearest.or(quantity_in_words(all)));
             }
             _ => self.wrong_kind(node, all, path),

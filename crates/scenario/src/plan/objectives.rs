@@ -93,11 +93,19 @@ fn plural(operation: Operation) -> &'static str {
     }
 }
 
+/// Returns `99 % within 1 ms` for `p99 < 1 ms`, which says the same of a quantile.
+fn of_quantile(text: &str) -> Option<String> {
+    let (quantile, time) = text.split_once('<')?;
+    let share: f64 = quantile.trim().strip_prefix('p')?.parse().ok()?;
+    Some(format!("{share} % within {}", time.trim_start_matches('=').trim()))
+}
+
 /// Returns the share and the time of `99 % within 10 min`.
 fn read(text: &str, path: &Path, problems: &mut Vec<Problem>) -> Option<(f64, Nanos)> {
+    let example = of_quantile(text).unwrap_or_else(|| "99 % within 10 min".to_owned());
     let mut wrong = |message: String| {
         let problem = Problem::at(path.clone(), message);
-        problems.push(problem.help("write a share and a time, such as `99 % within 10 min`"));
+        problems.push(problem.help(format!("write a share and a time, such as `{example}`")));
     };
     let Some((share, within)) = text.split_once(" within ") else {
         wrong(format!("`{}` is not an objective", text.trim()));

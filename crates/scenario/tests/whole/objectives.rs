@@ -87,6 +87,7 @@ fn what_is_no_objective_is_refused_in_words() {
     for (objectives, words) in [
         ("{user: 99 % within 1 s}", vec!["no stream or operation is called `user`", "users"]),
         ("{users: 99 %}", vec!["`99 %` is not an objective", "such as `99 % within 10 min`"]),
+        ("{users: p99.9 < 20 ms}", vec!["such as `99.9 % within 20 ms`"]),
         ("{users: 99 % within 10}", vec!["`99 % within 10`: ", "no unit"]),
         ("{users: 130 % within 10 s}", vec!["`130 % within 10 s`"]),
         ("{users: 0 % within 10 s}", vec!["above 0 %"]),
