@@ -36,11 +36,11 @@ MISTAKES = {
     "unit of another tool": (("10 /s", "200 iops"), ["6:40", "unknown unit of frequency `iops`", "write `200 /s`"]),
     "field of another tool": (
         ("size: 128 KiB}", "bs: 128 KiB}"),
-        ["6:55", "`users` has no field `bs`", "write `size: 4 KiB`; possible are"],
+        ["6:48", "`users` has no field `bs`", "write `size: 4 KiB`; possible are"],
     ),
     "type of another tool": (
         ("type: array, level: raid0", "type: raid10"),
-        ["4:14", "there is no type `raid10`", "write `type: array, level: raid10`"],
+        ["4:15", "there is no type `raid10`", "write `type: array, level: raid10`"],
     ),
     "a component called as a type": (("to: tds", "to: raid0"), ["there is no component `raid0`", "possible are `tds`"]),
     "law of another library": (

@@ -210,8 +210,8 @@ def aligned(value: float, digits: int = 3) -> str:
 def off_by(percent: float) -> str:
     """Write by how much something differs, in per cent; as a multiple where it is more than ten times as much.
 
-    >>> off_by(-2.25), off_by(250.0), off_by(484990.0)
-    ('-2.2%', '+250.0%', '×4850')
+    >>> off_by(-2.25), off_by(250.0), off_by(4900.0)
+    ('-2.2%', '+250.0%', '×50')
     """
     return f"{percent:+.1f}%" if percent < 900 else f"×{1 + percent / 100:.4g}"
 
