@@ -145,6 +145,8 @@ def test_a_mean_follows_from_what_was_in_flight_where_no_latency_was_measured(tm
     found = fio.measurement([written(tmp_path, document)])
     assert found.points[0]["mean_ms"] == pytest.approx(4 / 10_000 * 1000)
     assert "Little's law" in found.remarks[0]
+    document["jobs"][0]["job options"]["rate_iops"] = "10k"
+    assert "has no latency, and a job below its full speed" in why(written(tmp_path, document))
 
 
 def test_jobs_of_servers_are_loads_by_themselves(tmp_path: Path) -> None:

@@ -71,12 +71,17 @@ fn matching(name: &str) -> Vec<(&'static str, &'static str)> {
         return Vec::new();
     }
     let found: Vec<_> = FILES.iter().filter(has_all).copied().collect();
+    if found.is_empty() {
+        FILES.iter().filter(|file| has_joined(file, &words.concat())).copied().collect()
+    } else {
+        found
+    }
+}
+
+/// Returns true if the name of a device, or the first line of its file, has `word` if nothing separates words there.
+fn has_joined((known, text): &(&str, &str), word: &str) -> bool {
     let joined = |text: &str| text.to_lowercase().replace(|c: char| !c.is_alphanumeric(), "");
-    let has_joined = |(known, text): &&(&str, &str)| {
-        joined(known).contains(&words.concat())
-            || joined(text.lines().next().unwrap_or_default()).contains(&words.concat())
-    };
-    if found.is_empty() { FILES.iter().filter(has_joined).copied().collect() } else { found }
+    joined(known).contains(word) || joined(text.lines().next().unwrap_or_default()).contains(word)
 }
 
 /// Returns the devices that may be meant by a name that none has: those that have all words of it, or all devices.

@@ -156,9 +156,9 @@ def _change(one: Difference) -> str:
     if one.percent is None:
         return f"{format_time(abs(one.difference), one.half_width)} {word}"
     middle, half = one.percent
-    times = max(1 + middle / 100, 1 / (1 + middle / 100)) if middle > -100 else MANY_TIMES
-    if times >= MANY_TIMES:
-        return f"about {float(f'{one.b / one.a if middle > 0 else one.a / one.b:.3g}'):,.10g} times {word}"
+    least, most = sorted((one.a, one.b))
+    if least > 0 and most >= MANY_TIMES * least:
+        return f"about {float(f'{most / least:.3g}'):,.10g} times {word}"
     return f"{interval(abs(middle), half)} % {word}"
 
 

@@ -1,4 +1,4 @@
-//! What other tools, and people, call a field or a value: fio, DLIO, DiskSim, sales.
+//! What other tools call a field or a value: fio, DLIO, DiskSim, data sheets.
 
 /// Words of others, which of the names that are possible they mean, and what to write.
 const MEANT: &[(&[&str], &str, &str)] = &[
@@ -26,8 +26,10 @@ const MEANT: &[(&[&str], &str, &str)] = &[
     (&["random", "rand"], "uniform", "uniform"),
     (&["zipf", "pareto", "skewed", "hot", "hotspot"], "{hot_spot: …}", "{hot_spot: {skew: 1.1}}"),
     (&["seq", "linear"], "sequential", "sequential"),
-    (&["randread", "rand_read", "seqread"], "read", "op: read, and pattern: uniform or sequential"),
-    (&["randwrite", "rand_write", "seqwrite"], "write", "op: write, and pattern: uniform or sequential"),
+    (&["randread", "rand_read"], "read", "op: read, pattern: uniform"),
+    (&["randwrite", "rand_write"], "write", "op: write, pattern: uniform"),
+    (&["seqread", "seq_read"], "read", "op: read, pattern: sequential"),
+    (&["seqwrite", "seq_write"], "write", "op: write, pattern: sequential"),
     (&["randrw", "rw", "readwrite", "mixed", "both"], "{reads: …}", "{reads: 50 %}"),
     (&["trim", "unmap"], "discard", "discard"),
     (&["exponential", "random", "open"], "{poisson: …}", "{poisson: 100 /s}"),
@@ -68,15 +70,10 @@ const MEANT: &[(&[&str], &str, &str)] = &[
     (&["count", "number", "drives", "members", "n"], "disks", "disks: 8"),
     (&["raid", "raid_level"], "level", "level: raid5"),
     (&["chunk", "chunk_size", "stripe_size", "strip", "stripe"], "stripe_unit", "stripe_unit: 64 KiB"),
-    (&["0"], "raid0", "raid0"),
-    (&["1"], "raid1", "raid1"),
-    (&["5"], "raid5", "raid5"),
-    (&["6"], "raid6", "raid6"),
-    (&["10"], "raid10", "raid10"),
     (&["cost"], "price", "price: 300"),
 ];
 
-/// Returns what to write instead of `name` where others call something so that is among the names that are `possible`.
+/// Returns what to write instead of `name`, if that is what others call one of the names that are `possible`.
 pub fn meant(name: &str, possible: impl Fn(&str) -> bool) -> Option<&'static str> {
     let name = name.to_lowercase().replace('-', "_");
     let mut all = MEANT.iter().filter(|(words, name_here, _)| words.contains(&&*name) && possible(name_here));
@@ -86,6 +83,16 @@ pub fn meant(name: &str, possible: impl Fn(&str) -> bool) -> Option<&'static str
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A name that no document has could never be meant.
+    #[test]
+    fn every_name_is_one_of_the_schema() {
+        let schema = crate::document::schema_of::<crate::spec::ScenarioSpec>().to_string();
+        for (_, name, _) in MEANT {
+            let key = name.trim_start_matches('{').trim_end_matches(": …}");
+            assert!(schema.contains(&format!("\"{key}\"")), "{name}");
+        }
+    }
 
     #[test]
     fn words_mean_what_is_possible_there() {

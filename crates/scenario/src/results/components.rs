@@ -305,11 +305,7 @@ pub(super) fn bottleneck(
     // A short burst keeps a server busy too; only a load that is not kept up with overloads it.
     let saturated = never_idle && (!open || kept_up.is_some_and(|share| share < 0.99));
     let unsettled = unsettled(plan, &busiest.path, outcomes);
-    let is_unknown = is_mixed
-        || unsettled.is_some()
-        || filling::cache(plan, outcomes).is_some()
-        || lacks(plan, outcomes).is_some()
-        || changes(outcomes);
+    let is_unknown = is_mixed || unsettled.is_some() || hides_load(plan, outcomes);
     let by_formula = destaging_headroom(plan, busiest);
     let headroom = match () {
         () if never_idle => kept_up.filter(|_| saturated),
@@ -353,6 +349,12 @@ pub(super) fn bottleneck(
     })
 }
 
+/// Returns true if utilisation does not show what the load asks of components: work is still to come, requests wait for something that servers
+/// do not give, or the run is a mean of several states.
+fn hides_load(plan: &Plan, outcomes: &[Outcome]) -> bool {
+    filling::cache(plan, outcomes).is_some() || lacks(plan, outcomes).is_some() || changes(outcomes)
+}
+
 /// Returns the number of visits to all components of a group.
 pub(super) fn visits(plan: &Plan, group: &str, outcomes: &[Outcome]) -> f64 {
     let of_group = plan.graph.ids().filter(|id| plan.graph.group(*id) == group);
@@ -361,15 +363,16 @@ pub(super) fn visits(plan: &Plan, group: &str, outcomes: &[Outcome]) -> f64 {
     of_group.flat_map(visits).sum()
 }
 
-/// The load that comes to a component in the long run, over that of the run, where the rate of a stream varies: a run of a few bursts may have
-/// had more of them than usual, or fewer.
+/// The load that comes to a component in the long run, over that of the run, where it comes in bursts: a run of a few may have had more of them
+/// than usual, or fewer. 1 where a rate follows a curve, of which results are those of the run.
 fn as_usual(plan: &Plan, id: NodeId, outcomes: &[Outcome]) -> f64 {
     let streams: Vec<(usize, &StreamPlan)> = reaching(plan, id).collect();
     let usual: Option<f64> = streams.iter().map(|(_, stream)| stream.spec.arrivals.mean_rate()).sum();
     let seen = |at: usize| outcomes.iter().map(move |of| of.streams[at].born as f64 / of.ended_at.secs());
     let found = streams.iter().flat_map(|(at, _)| seen(*at)).sum::<f64>() / outcomes.len().max(1) as f64;
-    let varies = streams.iter().any(|(_, stream)| stream.varies()) && found > 0.0;
-    usual.filter(|_| varies).map_or(1.0, |usual| usual / found)
+    let varies = streams.iter().any(|(_, stream)| stream.varies());
+    let curves = streams.iter().any(|(_, stream)| stream.curve().is_some());
+    usual.filter(|_| varies && !curves && found > 0.0).map_or(1.0, |usual| usual / found)
 }
 
 /// A run is as good as all of one state if this share of it is.

@@ -29,6 +29,8 @@ const LEAST_WAITING: f64 = 10.0;
 
 /// Number of times that calm and burst take turns in a simulation, for their share of the time to be about the mean.
 const CYCLES: f64 = 20.0;
+
+/// After this many, a backlog is more than one burst leaves.
 const FEW_CYCLES: f64 = 3.0;
 
 /// Maximum number of requests of a simulation.
@@ -105,7 +107,7 @@ pub fn refine(
 ) {
     let Some(estimate) = bottleneck.saturates_at.filter(|_| is_refined(plan, bottleneck)) else { return };
     let longer = if bottleneck.uneven.is_some() { LONGER } else { 1 };
-    let requests = (REQUESTS * longer).max(enough(plan, bottleneck, outcomes, components));
+    let requests = (REQUESTS * longer).max(enough(plan, bottleneck, outcomes));
     let mut trials = Trials::new(plan, &bottleneck.streams, requests, outcomes);
     let allowed = components::allowed(plan, &bottleneck.streams, components);
     let found = trials.all(estimate, allowed.min(FARTHEST_ESTIMATE), deadline);
@@ -123,27 +125,21 @@ fn is_refined(plan: &Plan, bottleneck: &Bottleneck) -> bool {
         && !bottleneck.saturated
         && plan.faults.is_empty()
         && plan.requests() >= LEAST_REQUESTS
-        && !ends_by_itself(plan)
+        && !has_one_course(plan)
 }
 
-/// Returns true if the rate of a stream falls to none for good: a faster one never has the requests of a longer simulation.
-fn ends_by_itself(plan: &Plan) -> bool {
-    plan.streams.iter().filter_map(StreamPlan::curve).any(|curve| curve.ends().is_some())
+/// Returns true if the rate of a stream follows a curve that does not repeat: only a run as long is like the run.
+fn has_one_course(plan: &Plan) -> bool {
+    plan.streams.iter().filter_map(StreamPlan::curve).any(|curve| curve.period.is_none())
 }
 
 /// Returns the number of requests of which [`ENOUGH`] are of the rarest stream, and as many come to the bottleneck.
-fn enough(
-    plan: &Plan,
-    bottleneck: &Bottleneck,
-    outcomes: &[Outcome],
-    components: &[ComponentResults],
-) -> u64 {
+fn enough(plan: &Plan, bottleneck: &Bottleneck, outcomes: &[Outcome]) -> u64 {
     let born = |at: usize| outcomes.iter().map(|outcome| outcome.streams[at].born).sum::<u64>() as f64;
     let all: f64 = (0..plan.streams.len()).map(born).sum();
     let own = plan.streams.iter().enumerate().filter(|(_, stream)| bottleneck.streams.contains(&stream.name));
     let rarest = own.map(|(at, _)| born(at)).fold(f64::INFINITY, f64::min);
-    let copies = components.iter().filter(|component| component.group == bottleneck.group);
-    let visits: f64 = copies.map(|component| component.visits as f64).sum();
+    let visits = components::visits(plan, &bottleneck.group, outcomes);
     (ENOUGH * all / rarest.min(visits).max(1.0)) as u64
 }
 

@@ -728,6 +728,21 @@ run: {{time: 600 s}}
     }
 }
 
+/// Results of a rate that follows a curve once are those of the run, here of 450/s in the mean, and so is their headroom.
+#[test]
+fn headroom_of_a_rate_that_falls_for_good_is_that_of_the_run() {
+    let text = "
+system: {b: {type: station, service: {exponential: 1 ms}}}
+workload: {u: {to: b, arrivals: {varying: {rates: [{at: 0 s, rate: 800 /s}, {at: 100 s, rate: 100 /s}]}}}}
+run: {time: 200 s}
+";
+    let options = Options { headroom: true, ..Options::default() };
+    let found = simulate(text, "test.yaml", &[], &options, &Progress::default()).unwrap().results;
+    let times = found.bottleneck.as_ref().unwrap().saturates_at.unwrap();
+    assert!((times / 2.222 - 1.0).abs() < 0.1, "{times}: {:?}", found.notes);
+    assert!(found.notes.iter().any(|note| note.contains("headroom is 1.2")), "{:?}", found.notes);
+}
+
 /// A station that is down for a third of the time is not idle then.
 #[test]
 fn a_run_of_several_states_has_no_headroom() {

@@ -253,9 +253,13 @@ class _Result:
         }
         if told["block_bytes"] < 1 or told["iops"] <= 0:
             raise self.refuse(f"`{jobs[0].where}.{op}` has requests without bytes or time", DAMAGED)
+        unknown = any(part.latency is None for part in parts)
+        if unknown and (told["arrivals"] or told["paced"]):
+            what = f"`{jobs[0].where}.{op}` has no latency, and a job below its full speed has fewer requests in flight"
+            raise self.refuse(what, "measure again without gtod_reduce, disable_lat and disable_clat")
         if told["arrivals"]:
             told["paced"] = None
-        if any(part.latency is None for part in parts):
+        if unknown:
             self.remarks.append(f"{jobs[0].name}: {NO_LATENCY}")
             return told | {"mean_ms": told["iodepth"] * told["numjobs"] / all_per_s * 1000}
         return told | _pooled(parts) | self._percentiles(jobs[0].name, parts)

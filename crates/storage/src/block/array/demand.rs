@@ -281,8 +281,8 @@ pub(super) fn distribution_of(disk: View, load: &Load, op: Op, bytes: u64) -> Re
     })
 }
 
-/// Returns the wait for the last of the parts of a request, which takes so much `more` than the others where nobody queues. At disks that are
-/// several queues, waits alone are added to that, and none for what is answered before the queues.
+/// Returns the wait for the last part of a request. Without queueing, that part takes `more` ms longer than the mean. At disks that are several
+/// queues, the largest wait of the parts is added; none is where a part is answered before it comes to these queues.
 pub(super) fn wait_for_last(
     view: View,
     disk: View,

@@ -13,8 +13,8 @@ use super::victims::Collection;
 /// Blocks of more pages count as those of this many: A is up to 1 % higher in the limit of large blocks.
 const MOST_PAGES: u32 = 1024;
 
-/// Steps of a bisection: each halves the range.
-const STEPS: u32 = 50;
+/// Steps of a bisection, each of which halves the range, and at most of Newton's method.
+const STEPS: u32 = 40;
 
 impl Collection {
     /// Returns the number of pages written to flash for each that a host writes, with this many pages in a block, and `alpha` pages of

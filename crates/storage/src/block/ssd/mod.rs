@@ -20,6 +20,7 @@ mod spec;
 mod victims;
 
 use std::cell::{Cell, RefCell};
+use std::sync::OnceLock;
 
 use headrace_kernel::{Pool, Sim};
 use headrace_units::Nanos;
@@ -51,12 +52,14 @@ pub struct SsdPlan {
     filled: u32,
     overwritten: f64,
     wire: Wire,
+    /// Write amplification in the steady state, once theory has asked for it.
+    amplification: OnceLock<f64>,
 }
 
 impl SsdPlan {
     fn new(numbers: SsdNumbers, spec: &SsdSpec, wire: Wire) -> Self {
         let filled = (numbers.logical_pages() as f64 * spec.written.get()) as u32;
-        Self { numbers, filled, overwritten: spec.overwritten, wire }
+        Self { numbers, filled, overwritten: spec.overwritten, wire, amplification: OnceLock::new() }
     }
 
     fn latency(&self, op: Op) -> Nanos {

@@ -17,29 +17,29 @@ impl SsdPlan {
         1.0 - (1.0 - filled) * libm::exp(-self.overwritten)
     }
 
-    /// Returns the number of pages of flash in play for each page in use by a load that discards some of what it writes.
-    fn pages_for_each(&self, load: &Load) -> f64 {
-        let share = |op: Op| load.kinds.iter().filter(|(_, its, _)| *its == op).map(|(p, ..)| p).sum::<f64>();
-        let (writes, discards) = (share(Op::Write), share(Op::Discard));
-        let kept = if writes > 0.0 { writes / (writes + discards) } else { 1.0 };
-        // One block of each die is always empty.
-        let geometry = self.numbers.geometry();
-        let empty = u64::from(geometry.dies) * u64::from(geometry.block_pages());
-        let in_use = kept * self.written() * self.numbers.logical_pages() as f64;
-        (geometry.pages() - empty) as f64 / in_use
+    /// Returns the number of pages written to flash for each that hosts write, in the steady state of random writes.
+    fn amplification(&self) -> f64 {
+        *self.amplification.get_or_init(|| {
+            // One block of each die is always empty.
+            let geometry = self.numbers.geometry();
+            let empty = u64::from(geometry.dies) * u64::from(geometry.block_pages());
+            let in_use = self.written() * self.numbers.logical_pages() as f64;
+            let alpha = (geometry.pages() - empty) as f64 / in_use;
+            self.numbers.flash.collection.amplification(geometry.block_pages(), alpha)
+        })
     }
 
     /// Returns what a program of a row brings its die: how often, and for how long, in ms, it is held for the program itself, for a step of
     /// garbage collection and for an erasure. Garbage collection is that of its steady state where the capacity was overwritten, and none
     /// before.
-    fn on_die(&self, load: &Load) -> Vec<(f64, f64)> {
+    fn on_die(&self) -> Vec<(f64, f64)> {
         let (flash, geometry) = (&self.numbers.flash, self.numbers.geometry());
         let program = flash.program.get().ms();
         if self.overwritten == 0.0 {
             return vec![(1.0, program)];
         }
         let (block, unit) = (f64::from(geometry.block_pages()), f64::from(geometry.unit));
-        let amplification = flash.collection.amplification(geometry.block_pages(), self.pages_for_each(load));
+        let amplification = self.amplification();
         let (moved, blocks) = (unit * (amplification - 1.0), unit / block * amplification);
         let valid = 1.0 - 1.0 / amplification;
         // A page of flash is read where any of its pages is still valid.
@@ -63,7 +63,7 @@ impl SsdPlan {
                 vec![(reads * self.written(), self.numbers.flash.read.get().ms())]
             }
             Op::Discard | Op::Flush => Vec::new(),
-            Op::Write => self.on_die(load).into_iter().map(|(many, ms)| (rows * many, ms)).collect(),
+            Op::Write => self.on_die().into_iter().map(|(many, ms)| (rows * many, ms)).collect(),
         }
     }
 
