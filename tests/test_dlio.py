@@ -96,10 +96,96 @@ def test_steps_are_limited_in_each_epoch(tmp_path: Path) -> None:
     assert (found["samples"], found["epochs"]) == (140, 5)
 
 
-def test_a_run_of_checkpoints_alone_is_refused_with_its_reason(tmp_path: Path) -> None:
-    alone = "workflow: {train: False, checkpoint: True}\ncheckpoint: {num_checkpoints_write: 10}\n"
-    with pytest.raises(ScenarioError, match=r"`workflow\.train` is false: checkpoints alone are no training"):
-        made(tmp_path, alone)
+LLAMA_8B = """
+model:
+  name: llama_8b
+  type: transformer
+  num_layers: 32
+  model_datatype: fp16
+  optimizer_datatype: fp32
+  parallelism: {pipeline: 1, tensor: 1, zero_stage: 3}
+  transformer: {vocab_size: 128256, hidden_size: 4096, ffn_hidden_size: 14336, num_attention_heads: 32, num_kv_heads: 8}
+framework: pytorch
+workflow: {generate_data: False, train: False, checkpoint: True}
+checkpoint: {checkpoint_folder: checkpoints/llama_8b, time_between_checkpoints: 5, num_checkpoints_write: 10,
+  num_checkpoints_read: 10, fsync: True}
+"""
+
+
+def written(found: dlio.TrainingScenario) -> float:
+    of = steps(found)
+    checkpoint, accelerators = of["checkpoint"], of["accelerators"]
+    assert isinstance(checkpoint, dict)
+    assert isinstance(accelerators, int)
+    size, shard = (float(str(checkpoint.get(part, "0 B")).removesuffix(" B")) for part in ("size", "shard"))
+    return size * int(checkpoint.get("writers", accelerators)) + shard * accelerators
+
+
+@pytest.mark.parametrize(
+    ("model", "accelerators", "gib"),
+    [
+        ({}, 8, 105),
+        ({"layers": 80, "hidden": 8192, "ffn": 28672, "heads": 128, "tensor": 8}, 64, 912),
+        (
+            {"layers": 126, "hidden": 16384, "ffn": 53248, "heads": 128, "tensor": 8, "pipeline": 32, "stage": 1},
+            512,
+            5290,
+        ),
+    ],
+)
+def test_checkpoints_of_llama_have_the_sizes_that_mlperf_storage_publishes(
+    tmp_path: Path, model: dict[str, int], accelerators: int, gib: float
+) -> None:
+    """The sizes are those of the rules of MLPerf Storage v2.0, in GiB."""
+    of = {"layers": 32, "hidden": 4096, "ffn": 14336, "heads": 32, "tensor": 1, "pipeline": 1, "stage": 3} | model
+    text = LLAMA_8B.replace("num_layers: 32", f"num_layers: {of['layers']}").replace(
+        "zero_stage: 3", f"zero_stage: {of['stage']}"
+    )
+    text = text.replace("{pipeline: 1, tensor: 1", f"{{pipeline: {of['pipeline']}, tensor: {of['tensor']}")
+    text = text.replace(": 4096", f": {of['hidden']}").replace(": 14336", f": {of['ffn']}")
+    text = text.replace("num_attention_heads: 32", f"num_attention_heads: {of['heads']}")
+    assert written(made(tmp_path, text, accelerators)) / 2**30 == pytest.approx(gib, rel=0.005)
+
+
+def test_a_part_of_the_accelerators_writes_its_part(tmp_path: Path) -> None:
+    whole = made(tmp_path, LLAMA_8B, 8)
+    assert any("8,030,261,248 parameters, on 8 accelerators at ZeRO stage 3" in remark for remark in whole.remarks)
+    file = tmp_path / "dlio.yaml"
+    part = dlio.scenario(file, accelerators=2, params=["checkpoint.mode=subset", "model.parallelism.data=8"])
+    assert written(part) == written(whole) / 4
+    assert any("2 of them write their part of it" in remark for remark in part.remarks)
+
+
+def test_checkpoints_alone_are_written_and_read_back(tmp_path: Path, headrace: Run) -> None:
+    small = (
+        LLAMA_8B.replace("num_layers: 32", "num_layers: 1").replace(": 128256", ": 1000").replace(": 14336", ": 1000")
+    )
+    found = made(tmp_path, small.replace("hidden_size: 4096", "hidden_size: 512"), accelerators=2)
+    assert not [remark for remark in found.remarks if "num_checkpoints" in remark or "time_between" in remark]
+    assert steps(found)["compute"] == "5000 ms"
+    scenario = tmp_path / "llama.yaml"
+    scenario.write_text(yaml.safe_dump(found.document))
+    of = json.loads(headrace("run", str(scenario), "--json").stdout)["streams"][0]["steps"]
+    assert (of["checkpoints"], of["restores"], of["au"]) == (10, 10, None)
+    assert of["checkpoint_bytes"] == written(found)
+
+
+def test_a_large_checkpoint_is_written_once(tmp_path: Path) -> None:
+    found = made(tmp_path, LLAMA_8B, 8)
+    checkpoint = steps(found)["checkpoint"]
+    assert isinstance(checkpoint, dict)
+    assert (steps(found)["epochs"], checkpoint["restores"]) == (1, 1)
+    assert found.document["run"]["requests"] > 2 * 8 * int(checkpoint["size"].removesuffix(" B")) // 2**20
+    assert any("one of each is simulated" in remark for remark in found.remarks)
+
+
+def test_what_neither_reads_nor_writes_is_refused_with_its_reason(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match=r"`workflow\.train` is false: nothing is read, and no checkpoints"):
+        made(tmp_path, "workflow: {generate_data: True, train: False}\n")
+    with pytest.raises(ScenarioError, match="`num_checkpoints_read` are missing"):
+        made(tmp_path, "workflow: {train: False, checkpoint: True}\n")
+    with pytest.raises(ScenarioError, match=r"`model\.model_datatype` is `fp12`"):
+        made(tmp_path, LLAMA_8B.replace("fp16", "fp12"))
     with pytest.raises(ScenarioError, match="has no `dataset`, `reader`, `train`, `checkpoint` or `workflow`"):
         made(tmp_path, "system: {}\n")
 
@@ -145,7 +231,7 @@ def test_an_imported_scenario_runs(headrace: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (("train: True", "train: False"), "`workflow.train` is false"),
+        (("train: True", "train: False"), "`checkpoint.num_checkpoints_write` and `num_checkpoints_read` are missing"),
         (("data_loader: pytorch", "data_loader: synthetic"), "is synthetic: nothing is read"),
         (("batch_size: 7", "batch_size: many"), "`reader.batch_size` is `many`, not a number"),
         (("batch_size: 7", "batch_size: 0"), "`reader.batch_size` is 0"),

@@ -2336,7 +2336,7 @@ class StepSpec(TypedDict):
     accelerators: int
     """Number of accelerators. Each trains on its own share of the data set."""
     batch: int
-    """Samples of a batch, on which an accelerator computes in one step."""
+    """Samples of a batch, on which an accelerator computes in one step. With 0, nothing is read, an epoch is one step, and only checkpoints load the storage."""
     compute: TimeSpec
     """Time for which an accelerator computes on a batch."""
     threads: NotRequired[int]
@@ -2378,8 +2378,16 @@ class CheckpointSpec(TypedDict):
     """How many of the accelerators write; the others wait for them. Default: all."""
     size: str
     """Bytes that each of them writes, at the end of the addressed range, over its last checkpoint."""
+    shard: NotRequired[str]
+    """Bytes that every accelerator writes besides, before these: its shard of the state of the optimiser (ZeRO)."""
     write: NotRequired[str]
-    """It is written in pieces of this size, one after another."""
+    """It is written, and read back, in pieces of this size."""
+    in_flight: NotRequired[int]
+    """Pieces that each accelerator writes at once."""
+    restores: NotRequired[int]
+    """Times that the last checkpoint is read back after the last epoch, as for a restart. Before each, accelerators compute once."""
+    reads_in_flight: NotRequired[int]
+    """Pieces that each accelerator reads back at once."""
 
 class ReplaySpec(TypedDict):
     """A trace to replay."""

@@ -242,6 +242,12 @@ class StepResults(TypedDict):
     """Checkpoints written."""
     checkpoint_ms: float | None
     """Mean time of a checkpoint, from the beginning of all writes to the end of the last; null without checkpoints."""
+    checkpoint_bytes: float
+    """Bytes that all accelerators write of a checkpoint; 0 without checkpoints."""
+    restores: int
+    """Checkpoints read back."""
+    restore_ms: float | None
+    """Mean time to read a checkpoint back, from the beginning of all reads to the end of the last; null if none was."""
 
 class Measured(TypedDict):
     """Measured response times, and the errors of the simulation."""

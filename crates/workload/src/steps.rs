@@ -17,8 +17,9 @@ pub struct StepSpec {
     /// Number of accelerators. Each trains on its own share of the data set.
     #[schemars(range(min = 1, max = 65536))]
     pub accelerators: u32,
-    /// Samples of a batch, on which an accelerator computes in one step.
-    #[schemars(range(min = 1, max = 1_000_000))]
+    /// Samples of a batch, on which an accelerator computes in one step. With 0, nothing is read, an epoch is one step, and only
+    /// checkpoints load the storage.
+    #[schemars(range(max = 1_000_000))]
     pub batch: u32,
     /// Time for which an accelerator computes on a batch.
     pub compute: TimeSpec,
@@ -92,9 +93,23 @@ pub struct CheckpointSpec {
     pub writers: Option<u32>,
     /// Bytes that each of them writes, at the end of the addressed range, over its last checkpoint.
     pub size: Bytes,
-    /// It is written in pieces of this size, one after another.
+    /// Bytes that every accelerator writes besides, before these: its shard of the state of the optimiser (ZeRO).
+    #[serde(default)]
+    pub shard: Bytes,
+    /// It is written, and read back, in pieces of this size.
     #[serde(default = "one_mib")]
     pub write: Bytes,
+    /// Pieces that each accelerator writes at once.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 4096))]
+    pub in_flight: u32,
+    /// Times that the last checkpoint is read back after the last epoch, as for a restart. Before each, accelerators compute once.
+    #[serde(default)]
+    pub restores: u64,
+    /// Pieces that each accelerator reads back at once.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 4096))]
+    pub reads_in_flight: u32,
 }
 
 const fn one() -> u32 {
@@ -119,20 +134,51 @@ impl CheckpointSpec {
         let first = self.first.unwrap_or(self.every);
         steps.checked_sub(first).is_some_and(|since| since.is_multiple_of(self.every))
     }
+
+    /// Returns the bytes that an accelerator writes.
+    pub fn bytes_of(&self, accelerator: u32) -> Bytes {
+        let is_writer = accelerator < self.writers.unwrap_or(u32::MAX);
+        Bytes(self.shard.0.saturating_add(if is_writer { self.size.0 } else { 0 }))
+    }
+
+    /// Returns the most bytes that an accelerator writes.
+    fn most(&self) -> u64 {
+        self.bytes_of(0).0
+    }
 }
 
 /// Samples lie on multiples of this where the stream does not say `align`: the block of most file systems.
 const BLOCK: Bytes = Bytes(4096);
 
 impl StepSpec {
-    /// Returns the number of reader threads of all accelerators.
+    /// Returns the number of steps of an epoch in which an accelerator reads `share` samples.
+    pub fn epoch(&self, share: u64) -> u64 {
+        share.checked_div(u64::from(self.batch)).unwrap_or(1)
+    }
+
+    /// Returns the number of threads of all accelerators.
     pub fn all_threads(&self) -> u32 {
-        self.accelerators.saturating_mul(self.threads)
+        self.accelerators.saturating_mul(self.threads_each())
+    }
+
+    /// Returns the number of threads of an accelerator: those that read samples or, if there are more, that transfer a checkpoint.
+    pub fn threads_each(&self) -> u32 {
+        let readers = if self.batch > 0 { self.threads } else { 1 };
+        let at_once =
+            self.checkpoint.map_or(1, |checkpoint| checkpoint.in_flight.max(checkpoint.reads_in_flight));
+        readers.max(at_once)
     }
 
     /// Returns the bytes that the checkpoints of all accelerators take up.
     fn checkpoints(&self) -> u64 {
-        self.checkpoint.map_or(0, |checkpoint| checkpoint.size.0.saturating_mul(u64::from(self.accelerators)))
+        self.checkpoint.map_or(0, |checkpoint| checkpoint.most().saturating_mul(u64::from(self.accelerators)))
+    }
+
+    /// Returns the bytes that all accelerators write of a checkpoint.
+    pub fn checkpoint_bytes(&self) -> f64 {
+        let Some(of) = self.checkpoint else { return 0.0 };
+        let writers = of.writers.unwrap_or(u32::MAX).min(self.accelerators);
+        of.size.0 as f64 * f64::from(writers) + of.shard.0 as f64 * f64::from(self.accelerators)
     }
 
     /// Returns these steps with the samples of their times read.
@@ -159,9 +205,20 @@ impl StepSpec {
             let least = checkpoint.size.min(checkpoint.write);
             empty("checkpoint", least)
         };
+        let restores = self.checkpoint.map_or(0, |checkpoint| checkpoint.restores);
         self.read
             .and_then(|bytes| empty("read", bytes))
             .or_else(|| self.checkpoint.and_then(written))
+            .or_else(|| {
+                let idle = self.batch == 0 && self.checkpoint.is_none();
+                let why = "with 0 samples nothing is read, and there are no checkpoints";
+                idle.then(|| Invalid::new("batch", why).help("give a `checkpoint`, or at least 1 sample"))
+            })
+            .or_else(|| {
+                let why = "it is read back after the last epoch, and there is none";
+                let never = restores > 0 && self.epochs.is_none();
+                never.then(|| Invalid::new("checkpoint", why).help("give `epochs`, or no `restores`"))
+            })
             .or_else(|| {
                 let too_many = self.all_threads() > 1_000_000;
                 too_many.then(|| {
@@ -201,6 +258,11 @@ impl DataSet {
         (seed, name): (u64, &str),
     ) -> Result<Self, Invalid> {
         let (from, room) = spec.addressed(capacity);
+        if steps.checkpoints() > room.0 {
+            let needed = Bytes(steps.checkpoints());
+            let why = format!("all accelerators write {needed}, and there are {room}");
+            return Err(Invalid::new("checkpoint", why).help("address a larger component"));
+        }
         let slot = spec.size.bounds().1.0.next_multiple_of(spec.align.unwrap_or(BLOCK).0.max(1));
         let places = room.0.saturating_sub(steps.checkpoints()) / slot.max(1);
         let per_file = u64::from(steps.samples_per_file);
@@ -222,7 +284,7 @@ impl DataSet {
         let of = |purpose| RngStream::named(seed, name, purpose);
         Ok(Self {
             spec: spec.clone(),
-            share: samples / step * u64::from(steps.batch),
+            share: samples.checked_div(step).unwrap_or(0) * u64::from(steps.batch),
             files: (samples / per_file, per_file),
             shuffled: steps.shuffle,
             from: from.0,
@@ -249,8 +311,9 @@ impl DataSet {
         Block { op: Op::Read, address: self.from + sample * self.slot, bytes }
     }
 
-    /// The checkpoint of an accelerator, as one write.
-    pub fn checkpoint(&self, accelerator: u32, bytes: Bytes) -> Block {
-        Block { op: Op::Write, address: self.checkpoints + u64::from(accelerator) * bytes.0, bytes: bytes.0 }
+    /// What an accelerator writes of a checkpoint, or reads back, as one request.
+    pub fn checkpoint(&self, accelerator: u32, of: &CheckpointSpec, op: Op) -> Block {
+        let address = self.checkpoints + u64::from(accelerator) * of.most();
+        Block { op, address, bytes: of.bytes_of(accelerator).0 }
     }
 }

@@ -20,7 +20,7 @@ TIMES = {
     **{"mean": "mean_ms", "sd": "sd_ms"},
     **{f"p{share}": f"p{share}_ms" for share in ("50", "90", "95", "99", "99.9")},
     # Of training: the stall of a step, that of the first of an epoch, and a checkpoint.
-    **{of: f"{of}_ms" for of in ("stall", "start", "checkpoint")},
+    **{of: f"{of}_ms" for of in ("stall", "start", "checkpoint", "restore")},
 }
 COSTS = ("price", "power", "rack_units")
 LOSSES = ("dropped", "expired", "failed", "blocked", "lost_job_hours")

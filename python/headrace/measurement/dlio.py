@@ -13,6 +13,7 @@ from typing import Any
 from headrace import _core
 from headrace.errors import read_text, refusal
 from headrace.measurement import stand_in
+from headrace.measurement.transformer import BITS, Transformer
 from headrace.quantities import exact_size
 
 Json = dict[str, Any]
@@ -24,6 +25,20 @@ SIZES = 16
 # A read of training files: what the kernel reads ahead of PyTorch at most, and of TensorFlow the `transfer_size`.
 READ, TRANSFER = 1 << 20, 262_144
 MOST_THREADS = 4096
+# Requests that the kernel gives to a device at once when it writes back (`BLK_MAX_REQUEST_COUNT`, block/blk.h), and
+# windows that it reads ahead: the present one and the next (mm/readahead.c).
+WRITTEN_BACK, WINDOWS = 32, 2
+# Requests of a run: enough for an answer, in seconds.
+MOST_REQUESTS = 1_000_000
+
+# The transformer that DLIO takes where nothing is said.
+TRANSFORMER = {
+    "hidden_size": 2048,
+    "ffn_hidden_size": 8192,
+    "vocab_size": 32_000,
+    "num_attention_heads": 32,
+    "num_kv_heads": 8,
+}
 
 PLACES = "where data lies is the scenario's: `to` names a component"
 PREPARED = "the data set is there before a run"
@@ -31,7 +46,7 @@ CONTENT = "what the data contains makes no difference here"
 OWN = "headrace has reports of its own"
 # By the beginning of their names. The longest that fits counts.
 IGNORED = {
-    "model": "it names the model; a checkpoint has `model_size`, `optimization_groups` and `layer_parameters`",
+    "model": "it says nothing of reads and writes",
     "dataset.parquet": "samples are read one by one: reads of row groups and columns are fewer, and of other sizes",
     "workflow.generate_data": PREPARED,
     "workflow.evaluation": "only training is simulated",
@@ -69,10 +84,8 @@ IGNORED = {
     "checkpoint.checkpoint_folder": PLACES,
     "checkpoint.fsync": "a checkpoint ends when the storage has answered its last write, either way",
     "checkpoint.rank_sync": "all wait for the end of a checkpoint, either way",
-    "checkpoint.num_checkpoints": "it is of runs without training",
-    "checkpoint.time_between_checkpoints": "it is of runs without training",
-    "checkpoint.recovery_rank_shift": "it is of runs without training",
-    "checkpoint.mode": "each accelerator writes all of the checkpoint",
+    "checkpoint.recovery_rank_shift": "nothing is cached by the host, so any accelerator may read any file",
+    "checkpoint.mode": "`--accelerators` and `model.parallelism.data` say which part of all write",
     "checkpoint.randomize_tensor": CONTENT,
     "checkpoint.ksm": CONTENT,
     "checkpoint.checkpoint_mechanism_classname": "a custom mechanism is simulated as writing `model_size`",
@@ -202,22 +215,60 @@ class _Configuration:
 
     def scenario(self, device: str | None) -> TrainingScenario:
         if not self.is_on("workflow.train", default=True):
-            told = (
-                "describe checkpoints alone as a stream: `{to: …, op: write, pattern: sequential, size: 1 MiB, "
-                "arrivals: {closed: {depth: RANKS}}}`"
-            )
-            what = "checkpoints alone are" if self.is_on("workflow.checkpoint", default=False) else "this is"
-            raise self.bad("workflow.train", f"is false: {what} no training, which alone is simulated", told)
+            return self._of(self._checkpoints_alone(), size="1 MiB", device=device)
         loader = self.word("reader.data_loader", "tensorflow")
         if "synthetic" in (loader, self.word("dataset.format", "tfrecord")):
             raise self.bad("reader.data_loader", "is synthetic: nothing is read", "name a loader that reads files")
         self._aliases()
         steps = self._steps(is_pytorch="pytorch" in loader or "dali" in loader)
-        stream = {"to": "storage", "size": self._size(), "arrivals": {"steps": steps}}
+        return self._of(steps, size=self._size(), device=device)
+
+    def _of(self, steps: Json, *, size: str | Json, device: str | None) -> TrainingScenario:
+        stream = {"to": "storage", "size": size, "arrivals": {"steps": steps}}
         system = {"storage": self._storage(stream, device)}
         self._name_ignored()
-        document = {"system": system, "workload": {"training": stream}, "run": {"seed": 1, "requests": 1_000_000}}
+        document = {"system": system, "workload": {"training": stream}, "run": self._run(steps)}
         return TrainingScenario(document, self.remarks)
+
+    def _run(self, steps: Json) -> Json:
+        """Return the length of a run: of checkpoints alone, until the last is read back, if that is not too long."""
+        run: Json = {"seed": 1, "requests": MOST_REQUESTS}
+        if steps["batch"]:
+            return run
+        checkpoint = steps["checkpoint"]
+        pieces = self._pieces(checkpoint)
+        times = steps["epochs"] + checkpoint.get("restores", 0)
+        if (needed := pieces * times) > MOST_REQUESTS:
+            checkpoint["restores"], steps["epochs"] = min(checkpoint.get("restores", 0), 1), 1
+            self.remarks.append(
+                f"{times} checkpoints written and read back are {needed:,} requests; one of each is simulated, and all "
+                "are alike: for more, set `epochs`, `restores` and `run.requests`"
+            )
+            needed = pieces * (1 + checkpoint["restores"])
+        # The run ends by itself when the last is read back, which is after its last request.
+        return run | {"requests": needed + 1, "warm_up": "none"}
+
+    def _checkpoints_alone(self) -> Json:
+        """Return steps that read nothing: writing checkpoints, and then reading them back."""
+        if not self.is_on("workflow.checkpoint", default=False):
+            told = "set `workflow.train` or `workflow.checkpoint`; headrace needs no data to be generated"
+            raise self.bad("workflow.train", "is false: nothing is read, and no checkpoints are written", told)
+        writes = int(self.number("checkpoint.num_checkpoints_write", default=-1, least=-1))
+        reads = int(self.number("checkpoint.num_checkpoints_read", default=-1, least=-1))
+        if writes <= 0 and reads <= 0:
+            told = "MLPerf Storage sets it on its command line: `--param checkpoint.num_checkpoints_write=10`"
+            raise self.bad("checkpoint.num_checkpoints_write", "and `num_checkpoints_read` are missing", told)
+        if writes <= 0:
+            self.remarks.append("a checkpoint is written before any is read")
+        pause = max(self.number("checkpoint.time_between_checkpoints", default=-1, least=-1), 0.0)
+        checkpoint = {"every": 1, **self._written(), "write": _size(READ), "in_flight": WRITTEN_BACK}
+        checkpoint |= {"restores": reads, "reads_in_flight": WINDOWS} if reads > 0 else {}
+        self.remarks.append(
+            f"each accelerator has {WRITTEN_BACK} writes of {_size(READ)} in flight, as the kernel writes back, and "
+            f"{WINDOWS} reads, as it reads ahead; with direct I/O, set `in_flight` and `reads_in_flight`"
+        )
+        steps: Json = {"accelerators": self.accelerators, "batch": 0, "compute": _time(pause)}
+        return steps | {"epochs": max(writes, 1), "checkpoint": checkpoint}
 
     def _aliases(self) -> None:
         for key in [key for key in self.options if key.startswith("data_reader.")]:
@@ -298,15 +349,70 @@ class _Configuration:
         after = self.count("checkpoint.checkpoint_after_epoch", default=1, least=1)
         epochs = self.count("checkpoint.epochs_between_checkpoints", default=1, least=1)
         every = int(self.number("checkpoint.steps_between_checkpoints", default=-1, least=-1))
-        names = ("checkpoint.model_size", "checkpoint.model_size_bytes", "model.model_size_bytes", "model.model_size")
-        size = self.number(*names, default=10_240, least=1) + self._state()
-        kind = self.word("checkpoint.type", "rank_zero")
+        written = self._written()
         if not self.is_on("workflow.checkpoint", default=False):
             return {}
         first = {"first": after * epoch} if every <= 0 else {}
         every = every if every > 0 else max(epochs * epoch, 1)
-        writers = {"writers": 1} if kind == "rank_zero" else {}
-        return {"checkpoint": {"every": every, **first, **writers, "size": _size(size)}}
+        return {"checkpoint": {"every": every, **first, **written}}
+
+    def _written(self) -> Json:
+        """Return which accelerators write how much of a checkpoint."""
+        names = ("checkpoint.model_size", "checkpoint.model_size_bytes", "model.model_size_bytes", "model.model_size")
+        size = round(self.number(*names, default=10_240, least=1)) + self._state()
+        kind = self.word("checkpoint.type", "rank_zero")
+        if model := self._transformer():
+            return self._sharded(model, size)
+        return {**({"writers": 1} if kind == "rank_zero" else {}), "size": _size(size)}
+
+    def _sharded(self, model: Transformer, size: int) -> Json:
+        """Return which accelerators write how much of a transformer; those of other copies may write shards alone."""
+        of_all = max(self.accelerators // model.model_parallel, 1)
+        copies = self.count("model.parallelism.data", default=of_all, least=1)
+        each, shard, writers = model.written(copies)
+        self.remarks.append(
+            f"a checkpoint has {model.parameters:,} parameters, on {model.model_parallel * copies} accelerators "
+            f"at ZeRO stage {model.zero_stage}"
+        )
+        if model.pipeline > 1:
+            self.remarks.append("stages of the pipeline are taken as equal; the first and the last are larger")
+        if self.accelerators < model.model_parallel * copies:
+            self.remarks.append(f"{self.accelerators} of them write their part of it")
+        of = {"writers": min(writers, self.accelerators)} if writers else {}
+        return of | {"size": _size(each + size)} | ({"shard": _size(shard)} if shard else {})
+
+    def _transformer(self) -> Transformer | None:
+        """Return the model, if it has layers of a transformer. Defaults are DLIO's."""
+        self.honoured.add("model.type")
+        layers = int(self.number("model.num_layers", default=-1, least=-1))
+        of = {
+            name: self.count(f"model.transformer.{name}", default=value, least=1) for name, value in TRANSFORMER.items()
+        }
+        parallel = {
+            name: self.count(f"model.parallelism.{name}", default=1, least=1) for name in ("tensor", "pipeline")
+        }
+        stage = int(self.number("model.parallelism.zero_stage", default=0))
+        if layers <= 0 or self.get("checkpoint.layer_parameters")[1]:
+            return None
+        return Transformer(
+            layers=layers,
+            hidden=of["hidden_size"],
+            feed_forward=of["ffn_hidden_size"],
+            vocabulary=of["vocab_size"],
+            heads=of["num_attention_heads"],
+            kv_heads=of["num_kv_heads"],
+            zero_stage=stage,
+            model_bytes=self._width("model.model_datatype", "fp16"),
+            optimizer_bytes=self._width("model.optimizer_datatype", "fp32"),
+            **parallel,
+        )
+
+    def _width(self, option: str, default: str) -> float:
+        """Return the bytes of a number."""
+        name = self.word(option, default)
+        if name not in BITS:
+            raise self.bad(option, f"is `{name}`", f"write one of {', '.join(f'`{one}`' for one in BITS)}")
+        return BITS[name] / 8
 
     def _state(self) -> int:
         """Return the bytes of a checkpoint besides the model.
@@ -336,9 +442,16 @@ class _Configuration:
         size, steps = stream["size"], stream["arrivals"]["steps"]
         sizes = [share["size"] for share in size["mix"]] if isinstance(size, dict) else [size]
         largest = max(_bytes(text) for text in sizes)
-        checkpoint = _bytes(steps.get("checkpoint", {}).get("size", "0 B")) * self.accelerators
-        needed: int = steps["samples"] * (-(-largest // 4096) * 4096) + checkpoint
-        return needed
+        needed: int = steps.get("samples", 0) * (-(-largest // 4096) * 4096)
+        checkpoint = steps.get("checkpoint", {})
+        # Each accelerator has room for the most that one writes.
+        return needed + self.accelerators * sum(_bytes(checkpoint.get(of, "0 B")) for of in ("size", "shard"))
+
+    def _pieces(self, checkpoint: Json) -> int:
+        """Return the number of requests that all accelerators make for a checkpoint."""
+        size, shard, piece = (_bytes(checkpoint.get(of, "0 B")) for of in ("size", "shard", "write"))
+        writers: int = checkpoint.get("writers", self.accelerators)
+        return writers * -(-(size + shard) // piece) + (self.accelerators - writers) * -(-shard // piece)
 
     def _name_ignored(self) -> None:
         for option in self.options:

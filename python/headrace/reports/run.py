@@ -300,9 +300,12 @@ def _response(stream: Json, found: Json, *, alone: bool) -> list[Tile]:
 def _training(stream: Json) -> list[Tile]:
     steps = stream["steps"]
     tiles = [] if steps["au"] is None else [Tile("accelerators", f"{steps['au']:.1%} utilised", stream["name"])]
-    tiles += [Tile("training", f"{number(steps['samples_per_s'])} samples/s", f"{steps['steps']:,} steps")]
+    if steps["samples_per_s"]:
+        tiles.append(Tile("training", f"{number(steps['samples_per_s'])} samples/s", f"{steps['steps']:,} steps"))
     if steps["checkpoint_ms"] is not None:
         tiles.append(Tile("checkpoint", format_time(steps["checkpoint_ms"]), f"{steps['checkpoints']:,} written"))
+    if steps["restore_ms"] is not None:
+        tiles.append(Tile("checkpoint read back", format_time(steps["restore_ms"]), f"{steps['restores']:,} times"))
     return tiles
 
 

@@ -35,6 +35,10 @@ pub struct StepTotals {
     pub checkpoints: u64,
     /// Time from the beginning of each to the end of its last write, in ns.
     pub checkpointing: u128,
+    /// Checkpoints read back.
+    pub restores: u64,
+    /// Time from the beginning of each to the end of its last read, in ns.
+    pub restoring: u128,
     /// Accelerators that ended their last epoch.
     pub trained: u64,
 }
@@ -60,6 +64,12 @@ impl StepTotals {
         self.checkpointing += u128::from(took.0);
     }
 
+    /// Adds a checkpoint that was read back in this time.
+    pub fn restore(&mut self, took: Nanos) {
+        self.restores += 1;
+        self.restoring += u128::from(took.0);
+    }
+
     /// Returns what was added since `earlier`.
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -72,6 +82,8 @@ impl StepTotals {
             stall: self.stall - earlier.stall,
             checkpoints: self.checkpoints - earlier.checkpoints,
             checkpointing: self.checkpointing - earlier.checkpointing,
+            restores: self.restores - earlier.restores,
+            restoring: self.restoring - earlier.restoring,
             trained: self.trained - earlier.trained,
         }
     }
@@ -89,6 +101,8 @@ impl StepTotals {
             stall: self.stall + other.stall,
             checkpoints: self.checkpoints + other.checkpoints,
             checkpointing: self.checkpointing + other.checkpointing,
+            restores: self.restores + other.restores,
+            restoring: self.restoring + other.restoring,
             trained: self.trained + other.trained,
         }
     }

@@ -1,6 +1,6 @@
 //! The answer in a sentence: what a reader should know if they read nothing else.
 
-use headrace_units::{BytesPerSecond, Nanos};
+use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use headrace_work::Op;
 
 use super::{
@@ -125,7 +125,11 @@ fn stream(stream: &StreamResults) -> String {
         by_operation(stream),
         lost(stream),
     );
-    let said = stream.steps.iter().fold(said, |said, steps| format!("{said} {}", training(steps)));
+    let said = stream
+        .steps
+        .iter()
+        .flat_map(|steps| training(steps).into_iter().chain(checkpoints(steps)))
+        .fold(said, |said, sentence| format!("{said} {sentence}"));
     match &stream.measured {
         None => said,
         Some(measured) => format!("{said} {}", against(&measured.all)),
@@ -210,11 +214,11 @@ fn lost(stream: &StreamResults) -> String {
     lost.map(|(how, count)| format!("; {:.2} % of requests {how}", share(*count))).collect()
 }
 
-/// Returns the sentence on how well accelerators are fed.
-fn training(steps: &StepResults) -> String {
+/// Returns the sentence on how well accelerators are fed; nothing of those that read nothing.
+fn training(steps: &StepResults) -> Option<String> {
     let rate = Significant(steps.samples_per_s);
     let starts = starts(steps);
-    match (steps.au, steps.stall_ms) {
+    Some(match (steps.au, steps.stall_ms) {
         (Some(au), stall) => format!(
             "Accelerators: {:.1} % utilised, {rate:.4} samples/s, {}{starts}.",
             au * 100.0,
@@ -223,11 +227,24 @@ fn training(steps: &StepResults) -> String {
                 stall => format!("each step stalls for {stall}"),
             }
         ),
+        _ if steps.samples_per_s == 0.0 && steps.checkpoints > 0 => return None,
         _ if steps.steps > 0 => format!(
             "Accelerators: {rate:.4} samples/s{starts}. Every step was the first of an epoch or after a checkpoint: no utilisation."
         ),
         _ => format!("Accelerators: {rate:.4} samples/s."),
-    }
+    })
+}
+
+/// Returns the sentence on how long checkpoints took, if there were any.
+fn checkpoints(steps: &StepResults) -> Option<String> {
+    let took = |how: &str, ms: f64| {
+        let rate = BytesPerSecond(steps.checkpoint_bytes / (ms * 1e-3).max(1e-9));
+        format!("{how} in {} ({rate})", Nanos::from_ms(ms))
+    };
+    let parts = [("written", steps.checkpoint_ms), ("read back", steps.restore_ms)];
+    let told: Vec<_> = parts.into_iter().filter_map(|(how, ms)| Some(took(how, ms?))).collect();
+    let size = Bytes(steps.checkpoint_bytes as u64);
+    (!told.is_empty()).then(|| format!("Checkpoints of {size}: {}.", told.join(", ")))
 }
 
 /// Returns what steps for which nothing is prefetched add, where that is not little: utilisation and stalls leave them out.

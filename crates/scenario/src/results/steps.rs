@@ -1,5 +1,6 @@
 //! What a run says of training: how well the storage fed its accelerators.
 
+use headrace_workload::StepSpec;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -28,10 +29,20 @@ pub struct StepResults {
     pub checkpoints: u64,
     /// Mean time of a checkpoint, from the beginning of all writes to the end of the last; null without checkpoints.
     pub checkpoint_ms: Option<f64>,
+    /// Bytes that all accelerators write of a checkpoint; 0 without checkpoints.
+    pub checkpoint_bytes: f64,
+    /// Checkpoints read back.
+    pub restores: u64,
+    /// Mean time to read a checkpoint back, from the beginning of all reads to the end of the last; null if none was.
+    pub restore_ms: Option<f64>,
 }
 
 /// The training of a stream in all replications, which took `seconds` in all.
-pub(super) fn of<'o>(found: impl Iterator<Item = &'o StreamOutcome>, seconds: f64) -> StepResults {
+pub(super) fn of<'o>(
+    steps: &StepSpec,
+    found: impl Iterator<Item = &'o StreamOutcome>,
+    seconds: f64,
+) -> StepResults {
     let all = found.map(|stream| stream.steps).fold(StepTotals::default(), StepTotals::and);
     let mean_ms = |sum: u128, many: u64| (many > 0).then(|| sum as f64 * 1e-6 / many as f64);
     let spent = all.compute + all.stall;
@@ -45,5 +56,8 @@ pub(super) fn of<'o>(found: impl Iterator<Item = &'o StreamOutcome>, seconds: f6
         start_share: all.first_stall as f64 / (spent + starting).max(1) as f64,
         checkpoints: all.checkpoints,
         checkpoint_ms: mean_ms(all.checkpointing, all.checkpoints),
+        checkpoint_bytes: steps.checkpoint_bytes(),
+        restores: all.restores,
+        restore_ms: mean_ms(all.restoring, all.restores),
     }
 }

@@ -1,8 +1,9 @@
 //! Training in steps: the lives of reader threads, which fetch batches, and of accelerators.
 
 use headrace_kernel::{Draws, Sim, subkey};
-use headrace_units::Bytes;
-use headrace_work::{Block, Request};
+use headrace_units::{Bytes, Nanos};
+use headrace_work::{Block, Op, Request};
+use headrace_workload::CheckpointSpec;
 
 use super::options::End;
 use super::replication::{Hosts, Replication};
@@ -13,7 +14,8 @@ use crate::record::{Step, StepTotals};
 pub fn start<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: usize, training: &'m Training<'m>) {
     for number in 0..training.steps.accelerators {
         let work = Work { of, hosts, index, training, number };
-        for thread in 0..training.steps.threads {
+        let readers = if training.steps.batch > 0 { training.steps.threads } else { 0 };
+        for thread in 0..readers {
             of.shared.sim.spawn(work.read(thread));
         }
         of.shared.sim.spawn(work.train());
@@ -74,22 +76,30 @@ impl<'m> Work<'m> {
 
     async fn read_sample(self, thread: u32, n: u64) {
         let sample = self.training.data.sample(self.number, n);
-        self.in_pieces(thread, sample, self.training.steps.read, u64::from(self.number) << 40 | n).await;
+        let (piece, key) = (self.training.steps.read, u64::from(self.number) << 40 | n);
+        self.in_pieces(thread, sample, piece, key, (0, 1)).await;
     }
 
-    /// Reads or writes bytes, a piece after another, each a request.
-    async fn in_pieces(self, thread: u32, whole: Block, piece: Option<Bytes>, key: u64) {
+    /// Reads or writes bytes, a piece after another, each a request: the `first` and each `step` after it.
+    async fn in_pieces(
+        self,
+        thread: u32,
+        whole: Block,
+        piece: Option<Bytes>,
+        key: u64,
+        (first, step): (u32, u32),
+    ) {
         let source = &self.of.sources[self.index];
         let keys = self.of.stream(&self.of.plan.streams[self.index], "requests");
         let (end, piece) = (whole.address + whole.bytes, piece.map_or(whole.bytes, |piece| piece.0));
-        let mut address = whole.address;
+        let mut address = whole.address.saturating_add(u64::from(first).saturating_mul(piece));
         while address < end && !self.is_ended() {
             let block = Block { address, bytes: piece.min(end - address), ..whole };
             let request = Request::new(subkey(keys.key(key), address), block);
             source.recorded.borrow_mut().push_back((request, None));
-            let thread = source.thread(self.number * self.training.steps.threads + thread);
+            let thread = source.thread(self.number * self.training.steps.threads_each() + thread);
             self.of.request(self.hosts, self.index, thread).await;
-            address += block.bytes;
+            address = address.saturating_add(u64::from(step).saturating_mul(piece));
         }
     }
 
@@ -109,6 +119,7 @@ impl<'m> Work<'m> {
                 self.of.took_no_time(self.index, false).await;
             }
         }
+        self.restore(&mut draws.1).await;
         self.of.note_step(self.index, |totals| totals.trained += 1);
         self.training.left.set(self.training.left.get() - 1);
         if self.training.left.get() == 0 {
@@ -120,7 +131,9 @@ impl<'m> Work<'m> {
     async fn step(self, batch: u64, is_first: bool, (hand_over, computing): &mut (Draws, Draws)) {
         let (sim, steps) = (self.sim(), &self.training.steps);
         let began = sim.now();
-        self.accelerator().get(batch).await;
+        if steps.batch > 0 {
+            self.accelerator().get(batch).await;
+        }
         sim.delay(steps.hand_over.draw(hand_over)).await;
         let loaded = sim.now();
         sim.delay(steps.compute.draw(computing)).await;
@@ -138,19 +151,50 @@ impl<'m> Work<'m> {
         let Some(checkpoint) = self.training.steps.checkpoint.filter(|one| one.is_due(steps)) else {
             return false;
         };
-        self.training.barrier.meet().await;
-        let began = self.sim().now();
-        if self.number < checkpoint.writers.unwrap_or(u32::MAX) {
-            let whole = self.training.data.checkpoint(self.number, checkpoint.size);
-            let key = 1 << 63 | u64::from(self.number) << 40 | steps;
-            self.in_pieces(0, whole, Some(checkpoint.write), key).await;
-        }
-        self.training.barrier.meet().await;
+        let took = self.all_transfer(&checkpoint, Op::Write, steps).await;
         if self.number == 0 {
-            let took = self.sim().now() - began;
             self.of.note_step(self.index, |totals| totals.checkpoint(took));
         }
         true
+    }
+
+    /// Reads the last checkpoint back as often as the stream says, and computes before each.
+    async fn restore(self, computing: &mut Draws) {
+        let Some(checkpoint) = self.training.steps.checkpoint else { return };
+        for restore in 0..checkpoint.restores {
+            self.sim().delay(self.training.steps.compute.draw(computing)).await;
+            let took = self.all_transfer(&checkpoint, Op::Read, 1 << 39 | restore).await;
+            if self.is_ended() {
+                return;
+            }
+            if self.number == 0 {
+                self.of.note_step(self.index, |totals| totals.restore(took));
+            }
+        }
+    }
+
+    /// Writes what is this accelerator's of a checkpoint, or reads it back, when all have come so far, and waits for the others.
+    /// Returns how long all of them took.
+    async fn all_transfer(self, checkpoint: &CheckpointSpec, op: Op, number: u64) -> Nanos {
+        self.training.barrier.meet().await;
+        let began = self.sim().now();
+        let lanes = if op == Op::Write { checkpoint.in_flight } else { checkpoint.reads_in_flight };
+        for lane in 1..lanes {
+            self.sim().spawn(self.transfer(*checkpoint, op, number, (lane, lanes)));
+        }
+        self.transfer(*checkpoint, op, number, (0, lanes)).await;
+        self.training.barrier.meet().await;
+        self.sim().now() - began
+    }
+
+    /// Transfers every so many pieces of a checkpoint, and waits until all of it is.
+    async fn transfer(self, checkpoint: CheckpointSpec, op: Op, number: u64, lane: (u32, u32)) {
+        let whole = self.training.data.checkpoint(self.number, &checkpoint, op);
+        let key = 1 << 63 | u64::from(self.number) << 40 | number;
+        self.in_pieces(lane.0, whole, Some(checkpoint.write), key, lane).await;
+        let accelerator = self.accelerator();
+        let lanes = if op == Op::Write { &accelerator.written } else { &accelerator.restored };
+        lanes.meet().await;
     }
 }
 

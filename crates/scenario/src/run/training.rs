@@ -27,6 +27,9 @@ pub struct Accelerator<'m> {
     missing: RefCell<(u64, VecDeque<u64>)>,
     /// A batch was fetched.
     fetched: Round<'m>,
+    /// Where those that write its checkpoint, or read it back, wait for each other.
+    pub written: Barrier<'m>,
+    pub restored: Barrier<'m>,
 }
 
 /// All accelerators meet here.
@@ -37,6 +40,10 @@ pub struct Barrier<'m> {
 }
 
 impl<'m> Barrier<'m> {
+    fn new(all: u32, sim: &'m Sim<'m>) -> Self {
+        Self { all, here: Cell::new(0), round: Round::new(sim) }
+    }
+
     /// Waits until all are here.
     pub async fn meet(&'m self) {
         self.here.set(self.here.get() + 1);
@@ -59,21 +66,24 @@ impl<'m> Training<'m> {
         let steps = spec.steps()?.clone();
         let data = DataSet::new(spec, &steps, Bytes(capacity), (seed, name));
         let data = data.unwrap_or_else(|invalid| panic!("a plan was made of this: {invalid:?}"));
+        let (writes, reads) = steps.checkpoint.map_or((1, 1), |of| (of.in_flight, of.reads_in_flight));
         let accelerator = |_| Accelerator {
             asked: Cell::new(0),
             asks: Round::new(sim),
             missing: RefCell::default(),
             fetched: Round::new(sim),
+            written: Barrier::new(writes, sim),
+            restored: Barrier::new(reads, sim),
         };
         let all = steps.accelerators;
-        let barrier = Barrier { all, here: Cell::new(0), round: Round::new(sim) };
+        let barrier = Barrier::new(all, sim);
         let accelerators = (0..all).map(accelerator).collect();
         Some(Self { steps, data, accelerators, barrier, left: Cell::new(all) })
     }
 
     /// Steps of an epoch.
     pub fn epoch(&self) -> u64 {
-        self.data.share() / u64::from(self.steps.batch)
+        self.steps.epoch(self.data.share())
     }
 
     /// Returns true if a batch may be fetched by now: within those that are prefetched, and not before its epoch begins.

@@ -143,6 +143,25 @@ fn steps_that_all_follow_a_checkpoint_have_no_utilisation() {
     assert!(results.answer.contains(told), "{}", results.answer);
 }
 
+/// Without samples only checkpoints are written, several pieces at once, and then read back; who is no writer writes its shard.
+#[test]
+fn checkpoints_alone_take_as_long_as_the_accelerator_with_the_most() {
+    let steps = "accelerators: 3, batch: 0, compute: 50 ms, epochs: 5, checkpoint: {every: 1, writers: 2, size: 800 kB, \
+                 shard: 400 kB, write: 100 kB, in_flight: 4, restores: 3, reads_in_flight: 2}";
+    let (results, steps) = training("2 ms", steps);
+    assert_eq!((steps.checkpoints, steps.restores, steps.steps, steps.au), (5, 3, 15, None));
+    assert_eq!(steps.checkpoint_bytes, 2.0 * 0.8e6 + 3.0 * 0.4e6);
+    close(steps.checkpoint_ms.unwrap(), 12.0 / 4.0 * 2.0, 0.1, "twelve writes, four at once");
+    close(steps.restore_ms.unwrap(), 12.0 / 2.0 * 2.0, 0.1, "twelve reads, two at once");
+    let counts = [&results.streams[0].reads, &results.streams[0].writes];
+    assert_eq!(counts.map(|of| of.as_ref().map(|of| of.count)), [Some(3 * 28), Some(5 * 28)]);
+    close(results.simulated_s * 1e3, 5.0 * 56.0 + 3.0 * 62.0, 0.1, "the run ends when the last is read back");
+    let told = "Checkpoints of 2800 kB: written in 6 ms (466.7 MB/s), read back in 12 ms (233.3 MB/s).";
+    assert!(results.answer.contains(told), "{}", results.answer);
+    assert!(results.answer.contains("with 12 clients"), "{}", results.answer);
+    assert!(!results.answer.contains("samples"), "{}", results.answer);
+}
+
 /// The training that ends first ends the run, and what the other has left is said.
 #[test]
 fn training_that_is_cut_short_is_told() {
@@ -187,7 +206,12 @@ fn mistakes_are_told_by_the_field() {
         (", file: 20 MB", "", "training has no `file`"),
         (", outstanding: 3", "", "each reader thread has one request in flight"),
         ("", ", read: 0 B", "a request needs at least one byte"),
-        ("", ", checkpoint: {every: 3, size: 60 MB}", "a step takes 10 samples, and there are 0"),
+        ("", ", checkpoint: {every: 3, size: 60 MB}", "all accelerators write 120 MB, and there are 100 MB"),
+        (
+            "",
+            ", checkpoint: {every: 3, size: 1 MB, restores: 2}",
+            "it is read back after the last epoch, and there is none",
+        ),
     ];
     for (stream, steps, message) in cases {
         let told = of(stream, steps);
