@@ -793,6 +793,21 @@ run: {requests: 10000}
     assert "in A a component was not yet in steady state: longer runs may be slower" in compared.answer
 
 
+def test_checkpoints_that_end_by_themselves_are_judged_as_they_are(tmp_path: Path) -> None:
+    """A fresh drive does not collect garbage during them, and need not."""
+    steps = "{accelerators: 4, batch: 0, compute: 1 s, epochs: 2, checkpoint: {every: 1, size: 40 MB, in_flight: 8}}"
+    text = f"""
+parts: {{drive: {{type: ssd, device: micron-7450-pro-1920gb}}}}
+system: {{disks: {{type: array, level: raid0, of: drive, disks: 2, stripe_unit: 1 MiB}}}}
+workload: {{training: {{to: disks, size: 1 MiB, arrivals: {{steps: {steps}}}}}}}
+run: {{requests: 1000, warm_up: none}}
+"""
+    scenario = load(written(tmp_path / "s.yaml", text))
+    found = capacity(scenario, "system.disks.disks", "checkpoint(training) < 50 ms", most=8, replications=2)
+    assert [probe.unsettled for probe in found.probes if probe.unsettled] == []
+    assert "undecided" not in found.answer
+
+
 def test_extremes_of_many_equal_points_show_no_difference(clerk: Path) -> None:
     found = sweep(load(clerk).with_({"run.requests": 500}), {"run.seed": list(range(1, 31))}, replications=5)
     assert "that difference is not significant" in found.answer

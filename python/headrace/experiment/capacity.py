@@ -318,10 +318,9 @@ class _Search:
 
     @cached_property
     def is_whole(self) -> bool:
-        """True if runs are judged as they are: faults leave no one steady state, and a recording has its end."""
+        """True if runs are judged as they are: faults leave no one steady state, and others have their end."""
         filled = self.scenario.filled()
-        arrivals = [stream["arrivals"] for stream in filled["workload"].values()]
-        return bool(filled.get("faults")) or any(not {"log", "replay"}.isdisjoint(one) for one in arrivals)
+        return bool(filled.get("faults")) or any(_ends(stream["arrivals"]) for stream in filled["workload"].values())
 
     def capacity(self, *, interrupted: bool = False) -> Capacity:
         upper = next(iter(self.brackets()[1:]), None)
@@ -564,6 +563,12 @@ def _slowest(table: Table, point: Point, asked: Objective) -> str | None:
     where, _, what = longest.removeprefix(f"{of}.").rpartition(": slowest ")
     doing = f"waiting for {where}" if what == "waiting" else f"in service at {where}"
     return f"the slowest requests of {of} spent {legs[longest]:.0%} of their time {doing}"
+
+
+def _ends(arrivals: Json) -> bool:
+    """Return true if a stream ends by itself: a recording, or a number of checkpoints without training."""
+    steps = arrivals.get("steps", {})
+    return not {"log", "replay"}.isdisjoint(arrivals) or (steps.get("batch") == 0 and "epochs" in steps)
 
 
 def _busiest(table: Table, point: Point) -> tuple[str, float] | None:
