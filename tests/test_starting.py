@@ -61,3 +61,20 @@ def test_numbers_of_numpy_are_numbers() -> None:
     assert results.bottleneck["component"] == "spindle"
     with pytest.raises(TypeError, match="not a set"):
         scenario.with_({"run.requests": {1}}).check()
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (["replay"], "Instead: `arrivals: {replay: {trace: FILE}}` in a scenario"),
+        (["trace", "msr.csv"], "'msr.csv' is a file; put a command before it, such as `info`, `convert`."),
+        (["msr.csv"], "'msr.csv' is a file; put a command before it, such as `run`, `solve`,"),
+    ],
+)
+def test_what_is_no_command_is_told_with_what_does_it(
+    headrace: Run, tmp_path: Path, command: list[str], told: str
+) -> None:
+    (tmp_path / "msr.csv").touch()
+    refused = headrace(*command, cwd=tmp_path)
+    assert refused.returncode == 2
+    assert told in " ".join(refused.stderr.replace("│", " ").split())

@@ -60,7 +60,7 @@ pub(crate) const SIZE: Kind = Kind {
     ],
     accepted: "B, kB, MB, GB, TB, PB (1000s) or KiB, MiB, GiB, TiB, PiB (1024s)",
     like: ("a size", "64"),
-    usual: &["KiB"],
+    usual: &["KiB", "B"],
     slips: &[
         (&["byte", "bytes"], &["B"]),
         (&["k", "kib", "kb"], &["KiB", "kB"]),

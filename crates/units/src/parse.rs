@@ -294,7 +294,7 @@ mod tests {
         let message = |error: UnitError| error.to_string();
         assert!(
             message("64".parse::<Bytes>().unwrap_err())
-                .contains("has no unit; write a size such as `64 KiB`")
+                .contains("has no unit; write a size such as `64 KiB` or `64 B`")
         );
         assert!(
             message("ms".parse::<Nanos>().unwrap_err())

@@ -16,6 +16,8 @@ from headrace.cli.options import INTERRUPTED, UsageError
 # Words of another English.
 SPELLINGS = {"optimize": "optimise", "analyze": "analyse", "synthesize": "synthesise"}
 OPTIONS = {"--minimize": "--minimise", "--maximize": "--maximise"}
+# Commands that a message names.
+MOST_NAMED = 4
 # What does what a command was expected to do that there is none of.
 INSTEAD = {
     "list": "`headrace devices` lists drives, `headrace study list` published systems",
@@ -83,6 +85,11 @@ class _Group(TyperGroup):
         except UsageError as error:
             if instead := INSTEAD.get(args[0]):
                 raise UsageError(f"No such command '{args[0]}'. Instead: {instead}.", ctx) from None
+            if os.path.exists(args[0]):
+                # `init` makes a file.
+                names = [f"`{name}`" for name in self.list_commands(ctx) if name != "init"][:MOST_NAMED]
+                told = f"'{args[0]}' is a file; put a command before it, such as {', '.join(names)}."
+                raise UsageError(told, ctx) from None
             raise error from None
 
     def get_params(self, ctx: Any) -> list[Any]:

@@ -106,7 +106,7 @@ formats! { sample;
     }
     msr {
         /// MSR Cambridge: `filetime,host,disk,Read|Write,offset,bytes,response`, times in 100 ns.
-        Msr [lines] = msr::parse,
+        Msr [lines] = msr::MsrParser::default(),
     }
     spc {
         /// Storage Performance Council: `unit,first-sector,bytes,R|W,seconds`, 512-byte sectors.

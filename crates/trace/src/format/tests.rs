@@ -253,6 +253,18 @@ fn requests_that_are_never_issued_begin_when_they_are_queued() {
     assert_eq!(detect("sda.txt", &seen), Some(TraceFormat::Blkparse));
 }
 
+/// Copies of the collection with the names of its columns are read as those without.
+#[test]
+fn names_of_columns_before_an_msr_trace_are_no_request() {
+    let lines = [
+        "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime",
+        "128166372003061629,usr,0,Read,7014609920,24576,41286",
+    ];
+    assert_eq!(last(&TraceFormat::Msr, &lines), last(&TraceFormat::Msr, &lines[1..]));
+    assert_eq!(detect("usr_0.csv", &lines.map(str::as_bytes)), Some(TraceFormat::Msr));
+    assert!(last(&TraceFormat::Msr, &[lines[1], lines[0]]).is_err());
+}
+
 #[test]
 fn columns_have_numbers_where_there_is_no_header() {
     let column = |at, unit| ByteColumn { column: ColumnName::Numbered(at), unit: Bytes(unit) };
