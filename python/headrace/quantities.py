@@ -25,6 +25,14 @@ class Unit:
         """Return milliseconds in this unit."""
         return ms / self.ms
 
+    def has_legible(self, times: Iterable[float]) -> bool:
+        """Return true if times in ms have neither many zeros nor many digits in this unit.
+
+        >>> UNITS[3].has_legible([806.0, 1_620.0]), UNITS[3].has_legible([0.08])
+        (True, False)
+        """
+        return all(time == 0 or 0.01 <= abs(self.of(time)) < MOST_OF_SMALLER for time in times)
+
     def cell(self, ms: float) -> str:
         """Write a time of a column, without the unit, in three digits.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from headrace.experiment.formula import Quantity, quantity
 from headrace.experiment.objective import Objective, time_of
-from headrace.quantities import MS, Unit, format_time, interval, unit
+from headrace.quantities import MS, UNITS, Unit, format_time, interval, unit
 
 
 def is_time(metric: str) -> bool:
@@ -75,9 +75,14 @@ class Column:
 
 
 def column(asked: Objective, found: Iterable[Mapping[str, tuple[float, float | None]]]) -> Column:
-    """Return how an objective's values are written: those found, by the text that asks for them, and its bound."""
+    """Return how an objective's values are written: those found, by the text that asks for them, and its bound.
+
+    Times are in the unit of the bound, if they are legible in it.
+    """
     values = [one[asked.text][0] for one in found if asked.text in one]
-    return Column(asked, unit([*values, asked.bound]))
+    name = asked.text.rpartition(" ")[2].replace("us", "µs")
+    written = next((one for one in UNITS if one.name == name), None)
+    return Column(asked, written if written and written.has_legible(values) else unit([*values, asked.bound]))
 
 
 def with_unit(path: str, value: object, number: float) -> str:

@@ -116,6 +116,11 @@ impl<'m> SimContext<'m> {
         }
     }
 
+    /// The random stream that components share for `purpose`.
+    pub(crate) fn stream(&self, purpose: &str) -> RngStream {
+        RngStream::named(self.seed, "", purpose)
+    }
+
     /// Sets the total number of threads of streams.
     #[must_use]
     pub fn with_threads(self, threads: u32) -> Self {

@@ -10,7 +10,7 @@ use super::victims::{Collection, Victims};
 
 mod overwritten;
 
-pub use overwritten::Past;
+pub use overwritten::{Own, Past};
 
 /// Work of a die that must precede a program of pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -40,7 +40,7 @@ pub use victims::Collection;
 
 use buffer::PageBuffer;
 use flash::{Flash, Row};
-use ftl::{DieWork, Ftl, PagesWritten, Past};
+use ftl::{DieWork, Ftl, Own, PagesWritten, Past};
 use geometry::PAGE;
 use mapping::PageLocation;
 
@@ -55,6 +55,9 @@ pub struct SsdPlan {
     /// Write amplification in the steady state, once theory has asked for it.
     amplification: OnceLock<f64>,
 }
+
+/// Number of states that drives of one model share which were overwritten before the run.
+const STATES: u32 = 4;
 
 impl SsdPlan {
     fn new(numbers: SsdNumbers, spec: &SsdSpec, wire: Wire) -> Self {
@@ -72,16 +75,17 @@ impl SsdPlan {
     /// Its translation layer in the state in which a run begins.
     fn ftl(&self, context: &NodeContext) -> Ftl {
         let numbers = &self.numbers;
+        let (state, first) = (context.id.0 % STATES, context.id.0 / STATES);
         let past = Past {
             geometry: numbers.geometry(),
             logical: numbers.logical_pages() as u32,
             filled: self.filled,
             overwritten: self.overwritten,
             collection: numbers.flash.collection,
-            choices: context.stream("collection"),
-            writes: context.stream("overwritten"),
+            writes: context.shared.stream(&format!("overwritten {state}")),
         };
-        past.state(&|| context.shared.is_interrupted())
+        let (choices, places) = (context.stream("collection"), context.stream("overwritten"));
+        past.state(Own { choices, places, first }, &|| context.shared.is_interrupted())
     }
 }
 

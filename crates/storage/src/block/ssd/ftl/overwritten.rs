@@ -19,7 +19,8 @@ use super::super::scattered::Scattered;
 use super::super::victims::{Collection, Victims};
 use super::{DieBlocks, DieWork, Ftl, PacedWork, PagesWritten};
 
-/// What happened to a drive before the run.
+/// What happened to drives before the run. Finding the state that it left may take longer than the run, so drives with one past share what
+/// counts of it: the valid pages of each block. Which pages these are, each draws by itself.
 #[derive(Clone, Copy, PartialEq)]
 pub struct Past {
     /// The shape of the flash.
@@ -32,24 +33,33 @@ pub struct Past {
     pub overwritten: f64,
     /// Choice of the blocks to erase.
     pub collection: Collection,
-    /// Random numbers of that choice.
-    pub choices: RngStream,
     /// Random numbers of what was overwritten.
     pub writes: RngStream,
+}
+
+/// What a drive draws by itself.
+#[derive(Clone, Copy)]
+pub struct Own {
+    /// Random numbers of the choice of blocks to erase.
+    pub choices: RngStream,
+    /// Random numbers of where data lies.
+    pub places: RngStream,
+    /// Its first die is as the die of this number of the shared state, so that drives with the same past do not erase in step.
+    pub first: u32,
 }
 
 /// Number of erased blocks between two looks whether a run is interrupted.
 const LOOK: u64 = 1 << 10;
 
 impl Past {
-    /// The drive after it. Any state once the run `is_interrupted`.
-    pub fn state(&self, is_interrupted: &dyn Fn() -> bool) -> Ftl {
+    /// A drive after it. Any state once the run `is_interrupted`.
+    pub fn state(&self, own: Own, is_interrupted: &dyn Fn() -> bool) -> Ftl {
         if self.overwritten == 0.0 {
-            return self.fresh();
+            return self.fresh(own);
         }
         match self.kept().or_else(|| self.found(is_interrupted)) {
-            Some(dies) => self.drive(&dies),
-            None => self.fresh(),
+            Some(dies) => self.drive(&dies, own),
+            None => self.fresh(own),
         }
     }
 
@@ -82,8 +92,8 @@ impl Past {
     }
 
     /// The drive before anything was overwritten.
-    fn fresh(&self) -> Ftl {
-        Ftl::new(self.geometry, self.logical, self.filled, self.collection, self.choices)
+    fn fresh(&self, own: Own) -> Ftl {
+        Ftl::new(self.geometry, self.logical, self.filled, self.collection, own.choices)
     }
 
     /// Number of pages that hosts wrote to a die.
@@ -112,16 +122,18 @@ impl Past {
         }
     }
 
-    fn drive(&self, dies: &[DieState]) -> Ftl {
-        let held: Vec<u32> = dies.iter().flat_map(|die| die.valid.iter().copied()).collect();
-        let open = dies.iter().map(|die| die.open).collect();
+    fn drive(&self, dies: &[DieState], own: Own) -> Ftl {
+        let (before, from) = dies.split_at(own.first as usize % dies.len());
+        let dies = || from.iter().chain(before);
+        let held: Vec<u32> = dies().flat_map(|die| die.valid.iter().copied()).collect();
+        let open = dies().map(|die| die.open).collect();
         let data =
-            Scattered::new(self.geometry, self.logical, self.filled, held.into_iter(), open, self.writes);
+            Scattered::new(self.geometry, self.logical, self.filled, held.into_iter(), open, own.places);
         let flash = self.geometry.pages() as u32;
         Ftl {
             geometry: self.geometry,
             mapping: Mapping::new(self.logical, flash, Initial::Scattered(Box::new(data))),
-            dies: (0..).zip(dies).map(|(number, die)| die.blocks(self, number)).collect(),
+            dies: (0..).zip(dies()).map(|(number, die)| die.blocks(self, own.choices, number)).collect(),
             written: PagesWritten::default(),
         }
     }
@@ -169,8 +181,8 @@ impl DieState {
         held
     }
 
-    fn blocks(&self, past: &Past, die: u32) -> DieBlocks {
-        let Past { geometry, collection, choices, .. } = past;
+    fn blocks(&self, past: &Past, choices: RngStream, die: u32) -> DieBlocks {
+        let Past { geometry, collection, .. } = past;
         let draws = choices.of(u64::from(die));
         let victims = Victims::new(*collection, geometry.blocks, geometry.block_pages(), draws);
         let (valid, empty) = (self.valid.clone(), self.empty.clone());
@@ -303,7 +315,7 @@ const SURE: f64 = 4.0;
 impl<'p> CountedBlocks<'p> {
     fn new(past: &'p Past, die: u32) -> Self {
         let DieBlocks { open, used, valid, empty, .. } =
-            DieBlocks::new(&past.geometry, die, past.filled, past.collection, past.choices);
+            DieBlocks::new(&past.geometry, die, past.filled, past.collection, past.writes);
         let full = match past.collection {
             Collection::Greedy => FullBlocks::Greedy(LikelyLeast::new()),
             Collection::Fifo => FullBlocks::Fifo(VecDeque::new()),
@@ -469,8 +481,13 @@ mod tests {
     fn past(number: u64, overwritten: f64, collection: Collection) -> Past {
         let geometry = Geometry { dies: 8, unit: 4, parts: 1, read: 1, rows: 32, blocks: 40 };
         let logical = (geometry.pages() as f64 / 1.2) as u32;
-        let [choices, writes] = ["choices", "writes"].map(|name| RngStream::named(number, "drive", name));
-        Past { geometry, logical, filled: logical, overwritten, collection, choices, writes }
+        let writes = RngStream::named(number, "drive", "writes");
+        Past { geometry, logical, filled: logical, overwritten, collection, writes }
+    }
+
+    fn own(number: u64) -> Own {
+        let [choices, places] = ["choices", "places"].map(|name| RngStream::named(number, "drive", name));
+        Own { choices, places, first: number as u32 }
     }
 
     /// Writes a number of passes page by page, the dies in turn.
@@ -506,9 +523,9 @@ mod tests {
             let (mut counts, mut moved) = ([Vec::new(), Vec::new()], [0.0, 0.0]);
             for number in 0..8 {
                 let past = past(number, overwritten, collection);
-                let mut written = past.fresh();
+                let mut written = past.fresh(own(number));
                 written_out(&mut written, past.logical, overwritten, past.writes);
-                for (at, ftl) in [past.state(&|| false), written].into_iter().enumerate() {
+                for (at, ftl) in [past.state(own(number), &|| false), written].into_iter().enumerate() {
                     let (valid, amplified) =
                         found(ftl, past.logical, RngStream::named(number, "drive", "next"));
                     counts[at].extend(valid);
@@ -528,6 +545,18 @@ mod tests {
                 );
             }
         }
+    }
+
+    /// Drives with one past have equally many valid pages in their blocks, on other dies; and other pages.
+    #[test]
+    fn drives_share_what_counts_of_a_past() {
+        let past = past(1, 2.0, Collection::Greedy);
+        let [mut one, mut other] = [2, 3].map(|number| past.state(own(number), &|| false));
+        let lie = |ftl: &mut Ftl| ftl.audit(past.logical);
+        assert_ne!(lie(&mut one), lie(&mut other));
+        let counts = |ftl: &Ftl, die: usize| ftl.dies[die % 8].valid.clone();
+        assert!((0..8).all(|die| counts(&one, die + 1) == counts(&other, die)));
+        assert_ne!(counts(&one, 0), counts(&other, 0));
     }
 
     /// A mean of `np` and a variance of `np(1 − p)`, within five standard errors of each.

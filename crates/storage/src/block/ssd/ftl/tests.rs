@@ -113,9 +113,9 @@ fn a_drive_that_was_overwritten_amplifies_from_the_first_page() {
     let in_play = f64::from(geometry.dies * (geometry.blocks - 1) * geometry.block_pages());
     let logical = (in_play / (1.0 + over)) as u32;
     let (collection, writes) = (Collection::Greedy, RngStream::named(2, "ssd", "test"));
-    let past =
-        Past { geometry, logical, filled: logical, overwritten: 4.0, collection, choices: stream(), writes };
-    let (mut ftl, mut draws) = (past.state(&|| false), stream().of(3));
+    let past = Past { geometry, logical, filled: logical, overwritten: 4.0, collection, writes };
+    let own = Own { choices: stream(), places: writes, first: 0 };
+    let (mut ftl, mut draws) = (past.state(own, &|| false), stream().of(3));
     let stretch = geometry.dies * geometry.block_pages() / 10;
     for _ in 0..5 {
         ftl.begin();
@@ -162,13 +162,14 @@ proptest! {
         writes in prop::collection::vec((0.0..1.0f64, 0u32..4, prop::bool::ANY), 0..600),
         overwritten in prop::sample::select(vec![0.0, 0.01, 0.3, 4.0]),
         choice in prop::sample::select(vec![Collection::Greedy, Collection::Fifo, Collection::Choices(3)]),
+        first in 0u32..6,
     ) {
         let geometry = geometry(dies, unit, rows, blocks);
         let logical = geometry.pages() as u32 - 3 * dies * geometry.block_pages();
         let filled = (filled * f64::from(logical)) as u32;
-        let (choices, writes_before) = (stream(), RngStream::named(2, "ssd", "test"));
-        let past = Past { geometry, logical, filled, overwritten, collection: choice, choices, writes: writes_before };
-        let mut ftl = past.state(&|| false);
+        let writes_before = RngStream::named(2, "ssd", "test");
+        let past = Past { geometry, logical, filled, overwritten, collection: choice, writes: writes_before };
+        let mut ftl = past.state(Own { choices: stream(), places: writes_before, first }, &|| false);
         let mut there = vec![false; logical as usize];
         ftl.audit(logical).iter().for_each(|(page, _)| there[*page as usize] = true);
         prop_assert!(there[..filled as usize].iter().all(|there| *there), "what was filled is there");
