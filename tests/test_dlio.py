@@ -96,6 +96,35 @@ def test_steps_are_limited_in_each_epoch(tmp_path: Path) -> None:
     assert (found["samples"], found["epochs"]) == (140, 5)
 
 
+DLRM = """
+framework: pytorch
+dataset:
+  format: parquet
+  num_files_train: 4
+  num_samples_per_file: 65536
+  record_length_bytes: 700
+  parquet:
+    row_group_size: 6144
+    columns: [{name: a, dtype: float32, read: true}, {name: b, dtype: float64, size: 2, read: false}]
+reader: {data_loader: pytorch, batch_size: 16384, read_threads: 4}
+train: {computation_time: 0.1}
+"""
+
+
+def test_row_groups_of_parquet_are_read_once(tmp_path: Path) -> None:
+    """A batch is 2.7 row groups, so three reads, of a column of 4 of 20 bytes."""
+    found = made(tmp_path, DLRM, accelerators=2)
+    of = steps(found)
+    assert (of["batch"], of["samples"], of["samples_per_file"]) == (3, 16 * 3, 12)
+    size = int(found.document["workload"]["training"]["size"].removesuffix(" B"))
+    assert size * 3 == pytest.approx(16384 * 700 * 0.2, rel=1e-5)
+    assert of["read"] == "840 KiB"
+    assert any("of each sample 20.0%, 1 of the columns" in remark for remark in found.remarks)
+    whole = made(tmp_path, DLRM.replace("read: false", "read: true").replace("row_group_size: 6144", "x: 1"))
+    assert (steps(whole)["batch"], steps(whole)["read"]) == (1, "1 MiB")
+    assert whole.document["workload"]["training"]["size"] == f"{16384 * 700} B"
+
+
 LLAMA_8B = """
 model:
   name: llama_8b

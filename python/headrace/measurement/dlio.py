@@ -12,7 +12,8 @@ from typing import Any
 
 from headrace import _core
 from headrace.errors import read_text, refusal
-from headrace.measurement import stand_in
+from headrace.measurement import row_groups, stand_in
+from headrace.measurement.row_groups import RowGroups
 from headrace.measurement.transformer import BITS, Transformer
 from headrace.quantities import exact_size
 
@@ -47,7 +48,8 @@ OWN = "headrace has reports of its own"
 # By the beginning of their names. The longest that fits counts.
 IGNORED = {
     "model": "it says nothing of reads and writes",
-    "dataset.parquet": "samples are read one by one: reads of row groups and columns are fewer, and of other sizes",
+    "dataset.parquet": "how rows are compressed and divided among files makes no difference to what is read",
+    "storage.storage_options": "columns and row groups are those of `dataset.parquet`",
     "workflow.generate_data": PREPARED,
     "workflow.evaluation": "only training is simulated",
     "workflow.profiling": OWN,
@@ -220,8 +222,11 @@ class _Configuration:
         if "synthetic" in (loader, self.word("dataset.format", "tfrecord")):
             raise self.bad("reader.data_loader", "is synthetic: nothing is read", "name a loader that reads files")
         self._aliases()
-        steps = self._steps(is_pytorch="pytorch" in loader or "dali" in loader)
-        return self._of(steps, size=self._size(), device=device)
+        groups = self._row_groups()
+        steps = self._steps(groups, is_pytorch="pytorch" in loader or "dali" in loader)
+        return self._of(
+            steps, size=self._size_of_reads(groups, steps["batch"]) if groups else self._size(), device=device
+        )
 
     def _of(self, steps: Json, *, size: str | Json, device: str | None) -> TrainingScenario:
         stream = {"to": "storage", "size": size, "arrivals": {"steps": steps}}
@@ -274,8 +279,36 @@ class _Configuration:
         for key in [key for key in self.options if key.startswith("data_reader.")]:
             self.options[f"reader.{key.removeprefix('data_reader.')}"] = self.options.pop(key)
 
-    def _steps(self, *, is_pytorch: bool) -> Json:
-        batch = self.count("reader.batch_size", default=1, least=1)
+    def _row_groups(self) -> RowGroups | None:
+        """Return the row groups of a data set in parquet."""
+        if self.word("dataset.format", "tfrecord") != "parquet":
+            return None
+        columns = self.get("dataset.parquet.columns")[1]
+        rows = self.count("dataset.parquet.row_group_size", default=row_groups.ROWS, least=1)
+        per_file = self.count("dataset.num_samples_per_file", default=1, least=1)
+        groups = row_groups.of(min(rows, per_file), columns if isinstance(columns, list) else [])
+        self.honoured.add("dataset.parquet.read_mode")
+        each = self._batch() / groups.reads(self._batch())
+        self.remarks.append(
+            f"a row group of {groups.rows:,} samples is read once, by one thread, for the batches that need it"
+            + (f"; of each sample {groups.share:.1%}, {groups.columns} of the columns" if groups.columns else "")
+            + f"; what the scenario calls a sample is what is read for {each:,.0f} of them"
+        )
+        return groups
+
+    def _size_of_reads(self, groups: RowGroups, reads: int) -> str:
+        """Return the bytes that one of the `reads` of a batch has."""
+        return _size(self._batch() / reads * self._record() * groups.share)
+
+    def _batch(self) -> int:
+        return self.count("reader.batch_size", default=1, least=1)
+
+    def _record(self) -> float:
+        return self.number("dataset.record_length_bytes", "dataset.record_length", default=65_536, least=1)
+
+    def _steps(self, groups: RowGroups | None, *, is_pytorch: bool) -> Json:
+        batch = self._batch()
+        reads = groups.reads(batch) if groups else batch
         threads = self.count("reader.read_threads", default=1)
         if threads > MOST_THREADS:
             raise self.bad("reader.read_threads", f"is {threads}", f"write at most {MOST_THREADS}")
@@ -291,22 +324,30 @@ class _Configuration:
             raise self.bad("dataset.num_files_train", told, help_)
         steps: Json = {
             "accelerators": self.accelerators,
-            "batch": batch,
+            "batch": reads,
             "compute": self.time("train.computation_time"),
         }
         steps |= {"threads": max(threads, 1), "fetch": "batch" if is_pytorch else "sample"}
         steps |= {"prefetch": self._prefetch(threads, is_pytorch=is_pytorch), "read": self._read(is_pytorch=is_pytorch)}
         steps |= {"preprocess": self.time("reader.preprocess_time")}
+        if groups:
+            steps |= {"preprocess": "0 ms", "read": _size(max(min(READ, groups.chunk(self._record())), 512))}
+            if self.options.get("reader.preprocess_time"):
+                self.remarks.append("`reader.preprocess_time` is left out: it is that of a sample, not of a row group")
         limit = int(self.number("train.total_training_steps", default=-1, least=-1))
         if limit > 0:
             # DLIO begins to count in each epoch.
             samples = min(samples, limit * batch * self.accelerators)
+        in_order = min(per_file, samples)
+        if groups:
+            # What is read stands for the samples of a batch.
+            samples, in_order = samples // batch * reads, max(in_order // batch * reads, 1)
         steps |= {"samples": samples, "epochs": epochs}
-        steps |= {"samples_per_file": min(per_file, samples)} if per_file > 1 else {}
+        steps |= {"samples_per_file": in_order} if in_order > 1 else {}
         # YAML reads a bare `off` as false.
         orders = {self.word(f"reader.{of}_shuffle", "off") for of in ("file", "sample")}
         steps |= {} if orders - {"off", "false"} else {"shuffle": False}
-        return steps | self._checkpoint(samples // (batch * self.accelerators))
+        return steps | self._checkpoint(samples // (reads * self.accelerators))
 
     def _prefetch(self, threads: int, *, is_pytorch: bool) -> int:
         """Return how many batches are fetched ahead.
@@ -332,7 +373,7 @@ class _Configuration:
     def _size(self) -> str | Json:
         """Return the size of a record. DLIO draws both its dimensions, so its deviation is 1/√2 of that asked for."""
         dims = self.get("dataset.record_dims")[1]
-        mean = self.number("dataset.record_length_bytes", "dataset.record_length", default=65_536, least=1)
+        mean = self._record()
         names = ("record_length_bytes_stdev", "record_length_stdev", "record_length_std")
         deviation = self.number(*(f"dataset.{name}" for name in names), default=0.0) / math.sqrt(2)
         element = self.word("dataset.record_element_type", "uint8")

@@ -305,7 +305,7 @@ def _training(stream: Json) -> list[Tile]:
     if steps["checkpoint_ms"] is not None:
         tiles.append(Tile("checkpoint", format_time(steps["checkpoint_ms"]), f"{steps['checkpoints']:,} written"))
     if steps["restore_ms"] is not None:
-        tiles.append(Tile("checkpoint read back", format_time(steps["restore_ms"]), f"{steps['restores']:,} times"))
+        tiles.append(Tile("restore", format_time(steps["restore_ms"]), f"{steps['restores']:,} read back"))
     return tiles
 
 

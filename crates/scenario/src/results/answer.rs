@@ -117,19 +117,21 @@ fn stream(stream: &StreamResults) -> String {
     if stream.response.count == 0 {
         return format!("{}: no request was answered{}.", stream.name, lost(stream));
     }
+    let fed = stream.steps.as_ref().and_then(training);
+    let checkpoints = stream.steps.as_ref().and_then(checkpoints);
+    // Of those that only write checkpoints, these are the answer.
+    let (first, then) = if fed.is_none() { (checkpoints, None) } else { (None, checkpoints) };
+    let first = first.map_or_else(String::new, |told| format!("checkpoints {told}; "));
     let said = format!(
-        "{}: {}, {}{}{}.",
+        "{}: {first}{}, {}{}{}.",
         stream.name,
         throughput(stream),
         times(&stream.response),
         by_operation(stream),
         lost(stream),
     );
-    let said = stream
-        .steps
-        .iter()
-        .flat_map(|steps| training(steps).into_iter().chain(checkpoints(steps)))
-        .fold(said, |said, sentence| format!("{said} {sentence}"));
+    let then = then.map(|told| format!("Checkpoints {told}."));
+    let said = fed.into_iter().chain(then).fold(said, |said, sentence| format!("{said} {sentence}"));
     match &stream.measured {
         None => said,
         Some(measured) => format!("{said} {}", against(&measured.all)),
@@ -235,7 +237,7 @@ fn training(steps: &StepResults) -> Option<String> {
     })
 }
 
-/// Returns the sentence on how long checkpoints took, if there were any.
+/// Returns how large checkpoints were, and how long they took, if there were any.
 fn checkpoints(steps: &StepResults) -> Option<String> {
     let took = |how: &str, ms: f64| {
         let rate = BytesPerSecond(steps.checkpoint_bytes / (ms * 1e-3).max(1e-9));
@@ -244,7 +246,7 @@ fn checkpoints(steps: &StepResults) -> Option<String> {
     let parts = [("written", steps.checkpoint_ms), ("read back", steps.restore_ms)];
     let told: Vec<_> = parts.into_iter().filter_map(|(how, ms)| Some(took(how, ms?))).collect();
     let size = Bytes(steps.checkpoint_bytes as u64);
-    (!told.is_empty()).then(|| format!("Checkpoints of {size}: {}.", told.join(", ")))
+    (!told.is_empty()).then(|| format!("of {size}: {}", told.join(", ")))
 }
 
 /// Returns what steps for which nothing is prefetched add, where that is not little: utilisation and stalls leave them out.
