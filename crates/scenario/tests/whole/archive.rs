@@ -571,6 +571,8 @@ fn recalls_are_served_in_the_order_on_tape() {
         let results = case.run(&(POOL.to_owned() + &library + recall + "}\n" + &archive(", library: tapes")));
         is(meter(&results, "tapes", "mounts"), 1.0);
         is(meter(&results, "tapes", "mounts_per_access"), 1.0 / 3.0);
+        let tapes = results.components.iter().find(|component| component.path == "tapes").unwrap();
+        assert_eq!(tapes.visits, 3, "one that lets others go first is one visit");
         mean(&results, "stage") * 3.0
     };
     // A load, and of each the way and a second of data.
@@ -682,6 +684,44 @@ fn a_recall_is_cancelled_while_it_waits_alone() {
     assert_eq!(failed, 0);
     let unknown = of("cancel-unknown", "30,cancel,u,h,g,,,,\n");
     assert_eq!((unknown.0.round(), unknown.1), (all, 0));
+    let (sum, failed, _) = of("cancel-of-another", "30,cancel,v,h,f1,,,,\n");
+    is(sum, all);
+    assert_eq!(failed, 0, "who did not ask for a file cancels nothing");
+}
+
+/// While requests come together for a cartridge, one of them is cancelled, and the cartridge is mounted for the other alone.
+#[test]
+fn a_recall_is_cancelled_while_others_are_awaited() {
+    let log = from_tapes(&[(0, "u", "T1"), (1, "u", "T1"), (2, "u", "T2")])
+        + "30,cancel,u,h,f0,,,,\n30,cancel,u,h,f2,,,,\n100,stage,u,h,f3,1000000,1,T2,5000000\n";
+    let (sum, results) =
+        recalled("cancel-awaiting", &log, 1, ", recall: by_cartridge, accumulate: 60 s, hold: 1 h");
+    // The second is due at 60 s; the last, the first of its cartridge since the cancelled one, at 160 s.
+    is(sum, (60.0 + 61.0 - 1.0) + (160.0 + 61.0 + 61.0 - 61.0 - 100.0));
+    assert_eq!(results.streams[0].failed, 2);
+    is(meter(&results, "archive", "cancelled"), 2.0);
+    is(meter(&results, "tapes", "mounts"), 2.0);
+}
+
+/// Of two tapes, a user whose share is full wants what lies first. The others do not wait for that, and no tape is mounted in vain.
+#[test]
+fn no_tape_is_mounted_for_a_share_that_is_full() {
+    let recall = |time: u32, user: &str, file: u32, bytes: u32, tape: &str, mb: u32| {
+        format!("{time},stage,{user},h,f{file},{bytes}000000,1,{tape},{mb}000000\n")
+    };
+    let log = [
+        recall(0, "u", 0, 300, "T1", 0),
+        recall(1, "v", 1, 1, "T2", 500),
+        recall(2, "u", 2, 1, "T2", 100),
+        recall(3, "w", 3, 1, "T3", 500),
+        recall(4, "u", 4, 1, "T3", 100),
+    ];
+    for order in ["ascending", "nearest", "recommended"] {
+        let more = format!(", recall: {order}, shares: [{{users: [u], reads: 1}}]");
+        let (_, results) = recalled(&format!("full-{order}"), &log.concat(), 2, &more);
+        assert_eq!(results.streams[0].response.count, 5);
+        assert!(meter(&results, "tapes", "mounts") <= 5.0, "{}", meter(&results, "tapes", "mounts"));
+    }
 }
 
 /// Of a file that begins 500 kB before the end of the last tape that the log names, the rest is on a tape that it does not name.

@@ -208,14 +208,14 @@ impl<'m> Archive<'m> {
         self.unpin(file);
     }
 
-    /// A stage is withdrawn: the pin of its file is released, or its recall is not wanted any more, unless that has a drive or somebody else
-    /// waits for the file.
+    /// A stage is withdrawn: the pin of its file is released, or its recall is not wanted any more, unless that has a drive, or another user
+    /// asked for it or waits for the file.
     fn cancel(&'m self, request: &Request<FileOp>, breakdown: &mut Breakdown) {
         let Some(file) = self.wanted(request, breakdown) else { return };
         self.release(file);
         let is_alone = self.files.borrow()[file].pins == 1;
         let mut libraries = self.libraries.iter().filter(|_| is_alone);
-        let is_cancelled = libraries.any(|(_, library)| library.cancel(request.work.file));
+        let is_cancelled = libraries.any(|(_, library)| library.cancel(request.work.file, request.work.user));
         add(&self.counts.cancelled, u64::from(is_cancelled));
     }
 

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 
 use headrace_kernel::{Locking, Locks, RngStream, Sim, WaitList};
-use headrace_stats::{Gauge, Tally};
+use headrace_stats::Gauge;
 use headrace_units::Nanos;
 use headrace_work::{Breakdown, Cause, NodeId};
 
@@ -47,12 +47,27 @@ pub(super) struct DriveRequest {
     /// Its number among all, and when it came.
     pub number: u64,
     pub since: Nanos,
-    /// The file that is recalled, or stored.
+    /// The file that is recalled, or stored, and the user that asked for it.
     pub file: Option<u64>,
+    pub user: u64,
     /// The share of the drives that it belongs to, its priority, and within which time it should have a drive; [`Nanos::MAX`] for any.
     pub share: Option<u32>,
     pub priority: u8,
     pub within: Nanos,
+}
+
+/// Requests that waited, or were served, and for how long together, in ns. One that lets others go first after it had its cartridge mounted
+/// comes twice, and is one visit.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Visits {
+    pub count: u64,
+    pub time: u128,
+}
+
+impl Visits {
+    fn and(self, time: Nanos, ends: bool) -> Self {
+        Self { count: self.count + u64::from(ends), time: self.time + u128::from(time.0) }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -101,6 +116,8 @@ pub(super) struct Drives<'m> {
     used_cartridges: RefCell<BTreeMap<Cartridge, Nanos>>,
     /// Time at which requests that accumulate for a cartridge ask for a drive.
     accumulating: RefCell<BTreeMap<Cartridge, Nanos>>,
+    /// Those requests; one that is given something is cancelled.
+    gathering: WaitList<'m, DriveRequest, ()>,
     pub(super) arms: Arms<'m>,
     /// The cells, and the cartridges that an arm moves from one to another.
     cells: Shelves<'m>,
@@ -122,8 +139,8 @@ pub(super) struct Drives<'m> {
     pub(super) waiting: RefCell<Vec<Gauge>>,
     pub(super) away: RefCell<Vec<Gauge>>,
     pub busy: RefCell<[Gauge; Cause::ALL.len()]>,
-    pub waits: RefCell<Tally>,
-    pub services: RefCell<Tally>,
+    pub waits: Cell<Visits>,
+    pub services: Cell<Visits>,
     pub mounts: Cell<u64>,
     pub passed: Cell<u64>,
     pub relocated: Cell<u64>,
@@ -174,6 +191,7 @@ impl<'m> Drives<'m> {
             used_groups: RefCell::new(vec![Nanos::ZERO; spec.groups.len()]),
             used_cartridges: RefCell::default(),
             accumulating: RefCell::default(),
+            gathering: WaitList::new(sim),
             arms: Arms::new(sim, spec),
             cells: Shelves::new(spec.cells.as_ref(), spec.groups.len(), context.stream("cells")),
             moving: Locks::new(sim, 1),
@@ -184,8 +202,8 @@ impl<'m> Drives<'m> {
             waiting: RefCell::new(vec![Gauge::default(); spec.groups.len()]),
             away: RefCell::new(vec![Gauge::default(); spec.groups.len()]),
             busy: RefCell::default(),
-            waits: RefCell::default(),
-            services: RefCell::default(),
+            waits: Cell::default(),
+            services: Cell::default(),
             mounts: Cell::new(0),
             passed: Cell::new(0),
             relocated: Cell::new(0),
@@ -213,16 +231,19 @@ impl<'m> Drives<'m> {
         self.requests.replace(self.requests.get() + 1)
     }
 
-    /// Waits for a drive for a cartridge: the one that it is in, or one that can take it. `None` if it is cancelled.
-    pub async fn acquire(&'m self, wanted: DriveRequest) -> Option<usize> {
+    /// Waits for a drive for a cartridge, the `first` time or again: the one that it is in, or one that can take it. `None` if it is
+    /// cancelled.
+    pub async fn acquire(&'m self, wanted: DriveRequest, first: bool) -> Option<usize> {
         let since = self.sim.now();
-        self.accumulate(wanted.cartridge).await;
+        if self.accumulate(wanted).await {
+            return None;
+        }
         let drive = match self.drive_for(&wanted) {
             Some(drive) => self.take(drive, Some(&wanted)),
             None => self.wait(wanted).await?,
         };
         self.cells.use_of(wanted.home, wanted.cartridge, self.sim.now());
-        self.waits.borrow_mut().record(self.sim.now() - since);
+        self.waits.set(self.waits.get().and(self.sim.now() - since, first));
         self.busy.borrow_mut()[wanted.cause as usize].up(self.sim.now(), 1);
         Some(drive)
     }
@@ -242,12 +263,15 @@ impl<'m> Drives<'m> {
         drive
     }
 
-    /// Cancels a recall of a file that waits for a drive. Gives whether one did.
-    pub fn cancel(&self, file: u64) -> bool {
-        let is_it = |wanted: &&DriveRequest| wanted.file == Some(file) && !wanted.writes;
-        let found = self.asked.borrow().values().find(is_it).copied();
+    /// Cancels the recall of a file by a user, if it waits for a drive, or for others to come. Gives whether one did.
+    pub fn cancel(&self, file: u64, user: u64) -> bool {
+        let is_it = |wanted: &DriveRequest| wanted.file == Some(file) && wanted.user == user && !wanted.writes;
+        let found = self.asked.borrow().values().find(|wanted| is_it(wanted)).copied();
         let ticket = found.and_then(|wanted| self.leaves_queue(&wanted));
-        ticket.is_some_and(|ticket| self.queue.offer_to(ticket, |_| None))
+        match ticket {
+            Some(ticket) => self.queue.offer_to(ticket, |_| None),
+            None => self.gathering.offer(|wanted| is_it(wanted).then_some(())),
+        }
     }
 
     /// A request does not wait any more. Gives its ticket, if it did.
@@ -258,15 +282,19 @@ impl<'m> Drives<'m> {
         Some(ticket)
     }
 
-    /// Lets requests for a cartridge that is in no drive come together.
-    async fn accumulate(&'m self, cartridge: Cartridge) {
+    /// Lets requests for a cartridge that is in no drive come together. Returns true if this one was cancelled meanwhile.
+    async fn accumulate(&'m self, wanted: DriveRequest) -> bool {
+        let cartridge = wanted.cartridge;
         if self.spec.accumulate == Nanos::ZERO || self.places.borrow().contains_key(&cartridge) {
-            return;
+            return false;
         }
         let fresh = self.sim.now() + self.spec.accumulate;
         let due = *self.accumulating.borrow_mut().entry(cartridge).or_insert(fresh);
-        self.sim.until(due).await;
-        self.accumulating.borrow_mut().remove(&cartridge);
+        let is_cancelled = self.sim.within(due, self.gathering.wait(wanted)).await.is_some();
+        if !is_cancelled || !self.gathering.any(|other| other.cartridge == cartridge) {
+            self.accumulating.borrow_mut().remove(&cartridge);
+        }
+        is_cancelled
     }
 
     /// Brings the cartridge into a drive that was acquired for it. Gives false if it is there.
@@ -417,11 +445,11 @@ impl<'m> Drives<'m> {
         self.drives.borrow_mut()[drive].position += bytes;
     }
 
-    /// A drive is free for the next.
-    pub fn release(&'m self, drive: usize, cause: Cause, held_since: Nanos) {
+    /// A drive is free for the next. Its request was served, or comes again.
+    pub fn release(&'m self, drive: usize, cause: Cause, held_since: Nanos, is_served: bool) {
         let now = self.sim.now();
         self.busy.borrow_mut()[cause as usize].down(now, 1);
-        self.services.borrow_mut().record(now - held_since);
+        self.services.set(self.services.get().and(now - held_since, is_served));
         self.hand_on(drive);
     }
 
@@ -488,7 +516,7 @@ impl<'m> Drives<'m> {
     fn take_for_maintenance(&self, drive: usize, wanted: &DriveRequest) {
         self.take(drive, Some(wanted));
         self.cells.use_of(wanted.home, wanted.cartridge, self.sim.now());
-        self.waits.borrow_mut().record(Nanos::ZERO);
+        self.waits.set(self.waits.get().and(Nanos::ZERO, true));
         self.busy.borrow_mut()[wanted.cause as usize].up(self.sim.now(), 1);
     }
 
@@ -577,10 +605,16 @@ impl<'m> Drives<'m> {
         is_first
     }
 
+    /// Makes a batch of those that may use the drive now: after the one that has it, if it is still used. One for which another share would
+    /// have to wait is left out: nobody would be served, and the next cartridge would be mounted in vain.
     fn make_batch(&self, drive: usize, cartridge: Cartridge, own: Option<DriveRequest>) {
         let (asked, most) = (self.asked.borrow(), self.spec.batch as usize);
+        let leaves = own.and_then(|own| own.shared());
+        let may_go = |wanted: &DriveRequest| {
+            leaves.is_some() && wanted.shared() == leaves || self.shares.has_room(wanted)
+        };
         let waiting = asked.range((cartridge, 0)..=(cartridge, u64::MAX)).map(|(_, wanted)| *wanted);
-        let requests: Vec<DriveRequest> = own.into_iter().chain(waiting).take(most).collect();
+        let requests: Vec<DriveRequest> = own.into_iter().chain(waiting.filter(may_go)).take(most).collect();
         let batch = Batch {
             spans: requests.iter().map(|wanted| wanted.span).collect(),
             head: self.drives.borrow()[drive].position,

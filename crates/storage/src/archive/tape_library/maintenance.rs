@@ -341,6 +341,7 @@ impl<'m> TapeLibrary<'m> {
             number,
             since,
             file: None,
+            user: 0,
             share: None,
             priority: u8::MAX,
             within: Nanos::MAX,
@@ -352,7 +353,7 @@ impl<'m> TapeLibrary<'m> {
         let (sim, cause) = (self.context.shared.sim, wanted.cause);
         self.held.borrow_mut().up(sim.now(), 1);
         add(&self.accesses, 1);
-        let mounted = Mounted { library: self, drive, cause, since: sim.now() };
+        let mounted = Mounted { library: self, drive, cause, since: sim.now(), serves: true };
         self.drives.mount(drive, wanted, &mut Breakdown::from(sim.now())).await;
         self.drives.locate(drive, position).await;
         mounted

@@ -18,16 +18,16 @@ impl<'m> Component<'m> for TapeLibrary<'m> {
 
     fn activity(&self, now: Nanos) -> Option<Activity> {
         let drives = &self.drives;
-        let (waits, services, queue) = (drives.waits.borrow(), drives.services.borrow(), drives.queue());
+        let (waits, services, queue) = (drives.waits.get(), drives.services.get(), drives.queue());
         Some(Activity {
             servers: drives.number(),
             busy: drives.busy.borrow().map(|level| level.area(now)),
             queue: queue.area(now),
             waiting: queue.value(),
-            visits: waits.count(),
-            waited: waits.sum_ns(),
-            served: services.count(),
-            service: services.sum_ns(),
+            visits: waits.count,
+            waited: waits.time,
+            served: services.count,
+            service: services.time,
             away: (0..self.spec.groups.len()).map(|group| drives.waited_and_away(group).1).sum(),
             ..Activity::default()
         })

@@ -114,6 +114,8 @@ pub(crate) struct Mounted<'m> {
     drive: usize,
     cause: Cause,
     since: Nanos,
+    /// False if its request lets others go first.
+    serves: bool,
 }
 
 impl Drop for Mounted<'_> {
@@ -121,7 +123,7 @@ impl Drop for Mounted<'_> {
         let sim = self.library.context.shared.sim;
         if !sim.is_over() {
             self.library.held.borrow_mut().down(sim.now(), 1);
-            self.library.drives.release(self.drive, self.cause, self.since);
+            self.library.drives.release(self.drive, self.cause, self.since, self.serves);
         }
     }
 }
@@ -302,9 +304,9 @@ impl<'m> TapeLibrary<'m> {
         self.drives.readiness(spot.cartridge)
     }
 
-    /// Cancels the recall of a file, if it waits for a drive. Gives whether it did.
-    pub(crate) fn cancel(&self, file: u64) -> bool {
-        self.drives.cancel(file)
+    /// Cancels the recall of a file by a user, if it does not have a drive yet. Gives whether one did not.
+    pub(crate) fn cancel(&self, file: u64, user: u64) -> bool {
+        self.drives.cancel(file, user)
     }
 
     /// Waits for a drive, has the cartridge brought there, and lets those go first whose data does on the tape.
@@ -319,12 +321,12 @@ impl<'m> TapeLibrary<'m> {
         let wanted = self.asks(cartridge, span, request);
         let mut is_first = true;
         loop {
-            let Some(drive) = self.drives.acquire(wanted).await else {
+            let Some(drive) = self.drives.acquire(wanted, is_first).await else {
                 breakdown.waited(self.context.id, sim.now());
                 return None;
             };
             self.held.borrow_mut().up(sim.now(), 1);
-            let mounted = Mounted { library: self, drive, cause, since: sim.now() };
+            let mut mounted = Mounted { library: self, drive, cause, since: sim.now(), serves: true };
             breakdown.waited(self.context.id, sim.now());
             if std::mem::take(&mut is_first) {
                 self.accesses.set(self.accesses.get() + 1);
@@ -335,6 +337,7 @@ impl<'m> TapeLibrary<'m> {
             if !is_new || self.drives.goes_first(drive, wanted) {
                 return Some(mounted);
             }
+            mounted.serves = false;
         }
     }
 
@@ -361,6 +364,7 @@ impl<'m> TapeLibrary<'m> {
             number: self.drives.next_number(),
             since: self.context.shared.sim.now(),
             file: (request.work.act != FileAct::Session).then_some(request.work.file),
+            user: request.work.user,
             share,
             priority: of_share.and_then(|share| share.priority).unwrap_or(request.priority),
             within: of_share.and_then(|share| share.within).unwrap_or(Nanos::MAX),
