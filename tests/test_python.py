@@ -1,17 +1,30 @@
 """Scenarios and results from Python."""
 
+import pickle
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import headrace
 from conftest import ROOT
-from headrace import Results, ScenarioError, _core, experiment, quantities
+from headrace import Results, Scenario, ScenarioError, _core, experiment, quantities, sweep
+from headrace.experiment.capacity import capacity
+from headrace.experiment.compare import compare
+from headrace.experiment.optimise import optimise
+from headrace.experiment.sensitivity import sensitivity
 from headrace.measurement import Measurement, loads
 
+CLERK = """
+system: {clerk: {type: station, service: {exponential: 8 ms}}}
+workload: {users: {to: clerk, arrivals: {poisson: 100 /s}}}
+run: {requests: 2000}
+"""
+RATE = "workload.users.arrivals.poisson"
+RATES = {RATE: ["50 /s", "100 /s"]}
 EXAMPLE = ROOT / "examples" / "raid0-split-merge.yaml"
 
 
@@ -205,3 +218,39 @@ def test_errors_are_errors_with_their_text() -> None:
         headrace.load(EXAMPLE).with_({"system.tds.disk": 4}).run()
     with pytest.raises(TypeError, match="either a path"):
         headrace.run()
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda one: sweep(one, RATES, replications=-2), "replications is -2: give a whole number from 1 on"),
+        (lambda one: sweep(one, RATES, precision=float("nan")), "within is nan: give a number above 0"),
+        (lambda one: capacity(one, RATE, "mean(users) < 20 ms", budget=0), "budget is 0: give a whole number"),
+        (lambda one: capacity(one, RATE, "mean(users) < 20 ms", within=-1), "within is -1: give a number above 0"),
+        (lambda one: optimise(one, RATES, minimise="mean(users)", trials=0), "trials is 0: give a whole number"),
+        (lambda one: sensitivity(one, RATES, "mean(users)", samples=0), "samples is 0: give a whole number"),
+        (lambda one: one.run(threads=-1), "threads is -1: give a whole number from 1 on"),
+        (lambda one: one.run(widen=0), "widen is 0: give a number above 0"),
+    ],
+)
+def test_numbers_that_cannot_be_meant_are_refused(call: Callable[[Scenario], object], said: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)):
+        call(Scenario(CLERK))
+
+
+def test_scenarios_go_to_other_processes() -> None:
+    changed = Scenario(CLERK).with_({"run.seed": 2})
+    copy = pickle.loads(pickle.dumps(changed))
+    assert copy.run().data["streams"] == changed.run().data["streams"]
+
+
+def test_a_mapping_may_have_numbers_of_numpy() -> None:
+    station = {"type": "station", "service": "8 ms", "servers": np.int64(2)}
+    users = {"to": "clerk", "arrivals": {"poisson": "100 /s"}}
+    document: Any = {"system": {"clerk": station}, "workload": {"users": users}}
+    found = Scenario.of(document)
+    assert found.check()["system"]["clerk"]["servers"] == 2
+
+
+def test_runs_that_do_not_differ_need_no_more_replications() -> None:
+    assert "narrower" not in compare(Scenario(CLERK), Scenario(CLERK), replications=3).answer

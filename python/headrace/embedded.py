@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import get_ident
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast, get_args
 
 from headrace import _core, fio_workload
+from headrace.arguments import whole
 from headrace.plan import sets
 from headrace.result_types import ComponentResults, StreamResults
 from headrace.scenario import Scenario, load
@@ -108,10 +110,18 @@ class Storage:
     def __init__(self, scenario: "Scenario | str | Path", *, seed: int = 1, remember_writes: bool = False) -> None:
         """Build the system."""
         of = scenario if isinstance(scenario, Scenario) else load(scenario)
-        self._core = _core.Storage(of.text, str(of.file), sets(of.changes), fio_workload.streams, seed)
+        whole(0, seed=seed)
+        self._thread = get_ident()
+        self._of_thread = _core.Storage(of.text, str(of.file), sets(of.changes), fio_workload.streams, seed)
         self._targets = {name: number for number, (name, _) in enumerate(self._core.targets())}
         if remember_writes:
             self._core.remember_writes()
+
+    @property
+    def _core(self) -> "_core.Storage":
+        if get_ident() != self._thread:
+            raise RuntimeError("a Storage belongs to the thread that made it: make one in each thread")
+        return self._of_thread
 
     @property
     def now_ns(self) -> int:

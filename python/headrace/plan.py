@@ -167,12 +167,11 @@ class Plan:
 def sets(changes: Mapping[str, object]) -> list[tuple[str, str]]:
     """Return changes as the core takes them: values as text."""
     return [
-        (path, value if isinstance(value, str) else json.dumps(value, default=_plain))
-        for path, value in changes.items()
+        (path, value if isinstance(value, str) else json.dumps(value, default=plain)) for path, value in changes.items()
     ]
 
 
-def _plain(value: Any) -> object:
+def plain(value: Any) -> object:
     """Return the plain number that a number of numpy's stands for, or the list that its array does."""
     if hasattr(value, "tolist"):
         return value.tolist()

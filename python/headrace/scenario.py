@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core, solution, trace
 from headrace._core import ScenarioError
+from headrace.arguments import above, whole
 from headrace.durability import Durability
 from headrace.errors import read_text, refuse_other
-from headrace.plan import Plan
+from headrace.plan import Plan, plain
 from headrace.results import Results
 from headrace.trace import Requests, Watch
 
@@ -58,6 +59,10 @@ class Scenario:
         self._read: Plan | None = None
         """What `with_` read to check its places: the first plan, so that a run reads once."""
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy in another process needs: the plan that `with_` made is read again there."""
+        return self.__dict__ | {"_read": None}
+
     @classmethod
     def of(cls, document: "ScenarioSpec") -> "Scenario":
         """Return the scenario that a mapping describes, typed as `headrace.document` has it.
@@ -68,7 +73,7 @@ class Scenario:
         ... }).check()["workload"]["users"]["op"]
         'read'
         """
-        return cls(json.dumps(document))
+        return cls(json.dumps(document, default=plain))
 
     def with_(self, changes: Mapping[str, object]) -> "Scenario":
         """Return the scenario with other values: `{"system.tds.disks": 8}`.
@@ -204,6 +209,9 @@ class Scenario:
         with the warning `headrace.files.NotKept`. `headrace.experiment.run_until_precise` adds replications until an
         answer is as precise as asked for.
         """
+        whole(threads=threads, replications=replications)
+        whole(0, seed=seed, first=first, replication=replication)
+        above(widen=widen)
         asked = {"run.seed": seed, "run.replications": replications}
         plan = self.with_({path: value for path, value in asked.items() if value is not None}).plan()
         return plan.run(

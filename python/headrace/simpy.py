@@ -6,6 +6,7 @@ from typing import Any
 from simpy import Environment, Event
 from simpy.events import NORMAL, EventPriority
 
+from headrace.arguments import above
 from headrace.embedded import END_NS, Completion, FileOp, Op, PowerLoss, Storage
 
 # Less urgent than all that SimPy schedules at an instant, so that requests of that instant are on their way.
@@ -37,6 +38,7 @@ class Disks:
 
     def __init__(self, env: Environment, storage: Storage, *, unit_s: float = 1.0) -> None:
         """Attach a storage to an environment."""
+        above(unit_s=unit_s)
         self.env, self.storage, self.ns = env, storage, unit_s * 1e9
         self._waiting: dict[int, Event] = {}
         self._is_due = False
@@ -100,12 +102,15 @@ class Disks:
     def _pass(self, _: object) -> None:
         """Let the storage's time pass to its next completion, but not beyond what happens next in the environment."""
         self._is_due = False
+        if not self._waiting:
+            # Streams of the scenario go on for ever: their time passes with the next request.
+            return
         after = self.env.peek()
         done = self.storage.next_completion(max(self._ns(after), self.storage.now_ns))
         if done is not None:
             again = done.at_ns / self.ns
             self._happen(self._waiting.pop(done.ticket), done, again, lambda _: self._pass_at(self.env.now))
-        elif self._waiting and after < float("inf"):
+        elif after < float("inf"):
             self._pass_at(after)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace._core import ScenarioError
+from headrace.arguments import above, whole
 from headrace.charts.data import Spot
 from headrace.errors import is_overload, refusal
 from headrace.experiment.columns import column, with_unit
@@ -283,6 +284,8 @@ def capacity(
     then replications are added, `budget` at most. A load that cannot be sustained fails. Ctrl-C raises `Interrupted`
     with the bracket so far.
     """
+    above(within=within)
+    whole(replications=replications, budget=budget)
     loaded = scenario if isinstance(scenario, Scenario) else load(scenario)
     asked = tuple(objective(text, bounded=True) for text in one_or_more(until) or promised(loaded))
     if not asked:
@@ -504,7 +507,11 @@ class _Search:
         if reason := table.reason(point):
             raise refusal(self.scenario.file, f"{point}: {reason}", "raise the limit, or search below")
         if missing := self._without(table):
-            return Probe(value, number, False, {}, f"no run there has {missing.bare}", _busiest(table, point))
+            # Where accelerators do not come to a second step, longer runs say more.
+            few = None if self.is_whole else table.unsettled(point)
+            return Probe(
+                value, number, False, {}, f"no run there has {missing.bare}", _busiest(table, point), unsettled=few
+            )
         goals = self.asked + self._implied(table)
         found = {one.text: self._measured(table, point, one, many) for one in goals}
         if (lost := next((one for one in self.asked if found[one.text] is None), None)) is not None:

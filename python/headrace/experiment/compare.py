@@ -119,7 +119,8 @@ class Comparison(InNotebook):
         said += [
             f"in {' and '.join(self.unsettled)} a component was not yet in steady state: longer runs may be slower"
         ] * bool(self.unsettled)
-        said += [note] if (note := of_few(self.replications)) else []
+        varies = any(one.half_width for one in self.differences)
+        said += [note] if varies and (note := of_few(self.replications)) else []
         said += [f"the loads differ: {'; '.join(self.loads)}"] * bool(self.loads)
         sure = f"all statements together hold with {CONFIDENCE * 100:.0f} % confidence"
         return f"{'; '.join(said)} ({self.replications} paired replications; {sure})."

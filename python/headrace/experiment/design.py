@@ -14,6 +14,7 @@ from typing import Any
 
 from headrace import _core
 from headrace._core import ScenarioError
+from headrace.arguments import whole
 from headrace.errors import read_text, refusal
 from headrace.experiment import formula
 from headrace.experiment.objective import measuring, objective
@@ -67,6 +68,10 @@ class Experiment:
     places: tuple[str, ...] = field(default=())
     metrics: tuple[str, ...] = ()
     """Metrics that are asked for, such as `p99(users)`; none for those that the table chooses."""
+
+    def __post_init__(self) -> None:
+        """Raise `ValueError` if a number cannot be one of runs."""
+        whole(replications=self.replications)
 
     def asking(self, metrics: Sequence[str]) -> "Experiment":
         """Return the experiment whose runs measure these metrics, which its table then shows."""

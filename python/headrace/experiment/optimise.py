@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headrace._core import ScenarioError
+from headrace.arguments import whole
 from headrace.charts.data import Named, Spot
 from headrace.errors import refusal
 from headrace.experiment import design, search
@@ -308,7 +309,10 @@ def optimise(
     may favour the best of many by chance: run it with another seed. Ctrl-C raises `Interrupted` with the result of the
     designs tried so far.
     """
+    whole(trials=trials, replications=replications, budget=budget)
     loaded = scenario if isinstance(scenario, Scenario) else load(scenario)
+    if not vary:
+        raise refusal(loaded.file, "nothing varies", "give at least one field with its values")
     sides = ((one_or_more(minimise), False), (one_or_more(maximise), True))
     goals = tuple((objective(text, bounded=False, fields=True), more) for texts, more in sides for text in texts)
     if not goals:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Unpack
 
+from headrace.arguments import above, whole
 from headrace.errors import refusal
 from headrace.experiment.objective import TIMES, asked_for, in_time, measuring, objective
 from headrace.plan import Plan, RunOptions
@@ -32,6 +33,11 @@ class Precision:
     metrics: tuple[str, ...] = ()
     """Which: `users.p99_ms` or `p99(users)`; none for the mean response of every stream."""
     budget: int = 50
+
+    def __post_init__(self) -> None:
+        """Raise `ValueError` where nothing could be as precise."""
+        above(within=self.within)
+        whole(budget=self.budget)
 
 
 def share(text: str) -> float:

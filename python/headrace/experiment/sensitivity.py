@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headrace.arguments import whole
 from headrace.charts.data import Named
 from headrace.errors import refusal
 from headrace.experiment import design
@@ -137,7 +138,10 @@ def sensitivity(
     """
     import numpy as np  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
 
+    whole(samples=samples)
     loaded = scenario if isinstance(scenario, Scenario) else load(scenario)
+    if not vary:
+        raise refusal(loaded.file, "nothing varies", "give at least one field with its values")
     asked = objective(metric, bounded=False)
     loaded = measuring(loaded, [asked])
     problem = {"num_vars": len(vary), "names": list(vary), "bounds": [[0.0, 1.0]] * len(vary)}

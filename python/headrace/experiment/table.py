@@ -181,11 +181,11 @@ class Table(InNotebook):
     def _with_work_to_come(self, point: Point) -> str | None:
         """Return a component whose requests cause work later, such as garbage collection, of which a run saw little.
 
-        One that is hardly busy has time for it.
+        One that is hardly busy has time for it. Or the stream of accelerators whose steps are too few.
         """
         busy = self._means(point, ".utilisation")
         known = [metric.removesuffix(".unsettled") for metric, some in self._means(point, ".unsettled").items() if some]
-        return next((group for group in known if busy.get(f"{group}.utilisation", 0.0) >= HARDLY_BUSY), None)
+        return next((group for group in known if busy.get(f"{group}.utilisation", 1.0) >= HARDLY_BUSY), None)
 
     def _filling(self, point: Point) -> str | None:
         """Return the component whose cache was still filling at a point.

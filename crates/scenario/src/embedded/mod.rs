@@ -442,23 +442,24 @@ impl Storage {
             }
             let (pause, events) =
                 self.machine.with_handle(|handle| (handle.sim.run(until, STRIDE), handle.sim.events()));
-            if events >= self.most_events {
-                return Err(StorageError::Ended(End::TooManyEvents));
-            }
-            match pause {
+            let early = match pause {
+                _ if events >= self.most_events => Err(StorageError::Ended(End::TooManyEvents)),
                 Pause::Idle | Pause::Time => break,
-                Pause::Stopped => self.ended()?,
-                Pause::Events if !(self.go_on)() => return Err(StorageError::Interrupted),
-                Pause::Events => {}
-            }
+                Pause::Stopped => self.ended(),
+                Pause::Events if !(self.go_on)() => Err(StorageError::Interrupted),
+                Pause::Events => Ok(()),
+            };
+            // So much time has passed, and what is submitted next is submitted then.
+            early.inspect_err(|_| self.now = self.simulated().max(self.now))?;
         }
         // Without further events, time need not pass for ever.
-        self.now = if until == Nanos::MAX {
-            self.machine.with_handle(|handle| handle.sim.now()).max(self.now)
-        } else {
-            until
-        };
+        self.now = if until == Nanos::MAX { self.simulated().max(self.now) } else { until };
         Ok(())
+    }
+
+    /// Returns the time of the simulation, which is not behind that of the host.
+    fn simulated(&self) -> Nanos {
+        self.machine.with_handle(|handle| handle.sim.now())
     }
 
     fn completed_at(&self) -> Option<Nanos> {

@@ -3,6 +3,7 @@
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use headrace_work::Op;
 
+use super::steps::MUCH_PREFETCHED;
 use super::{
     Bottleneck, ClosedLoad, Comparison, MOST_STREAMS, ResponseResults, Results, SATURATED, StepResults,
     StreamResults, alike, evictions, objectives, rebuilds, stretch,
@@ -222,7 +223,8 @@ fn training(steps: &StepResults) -> Option<String> {
     let starts = starts(steps);
     Some(match (steps.au, steps.stall_ms) {
         (Some(au), stall) => format!(
-            "Accelerators: {:.1} % utilised, {rate:.4} samples/s, {}{starts}.",
+            "Accelerators: {}{:.1} % utilised, {rate:.4} samples/s, {}{starts}.",
+            if steps.prefetched_share < MUCH_PREFETCHED { "" } else { "at most " },
             au * 100.0,
             match Nanos::from_ms(stall.unwrap_or(0.0)) {
                 Nanos::ZERO => "no stalls".to_owned(),

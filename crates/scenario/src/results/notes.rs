@@ -9,6 +9,7 @@ use headrace_work::NodeId;
 use headrace_workload::PatternSpec;
 
 use super::components::{FARTHEST_ESTIMATE, LITTLE, changes, ends_early, falls_behind, lacks};
+use super::steps::MUCH_PREFETCHED;
 use super::{Bottleneck, MOST_STREAMS, StreamResults, alike, filling, trials};
 use crate::faults::Moment;
 use crate::plan::{Plan, StreamPlan};
@@ -33,6 +34,7 @@ pub(super) fn of(
     notes.extend(endings(plan, outcomes));
     notes.extend(outcomes.first().into_iter().flat_map(|outcome| not_reached(plan, outcome)));
     notes.extend(outcomes.first().into_iter().flat_map(|outcome| untrained(plan, outcome)));
+    notes.extend(streams.iter().filter_map(few_steps));
     notes.extend(steadiness(outcomes));
     notes.extend(beginning(plan));
     notes.extend(unsplit(plan));
@@ -81,6 +83,18 @@ fn untrained(plan: &Plan, outcome: &Outcome) -> Vec<String> {
     let left = trainings().filter(|(_, is_trained)| !is_trained);
     left.map(|(name, _)| format!("the last epoch of `{ended}` ended the run: `{name}` had epochs left"))
         .collect()
+}
+
+/// That accelerators made so few steps that their utilisation says little of storage.
+fn few_steps(stream: &StreamResults) -> Option<String> {
+    let steps = stream.steps.as_ref().filter(|steps| steps.prefetched_share >= MUCH_PREFETCHED)?;
+    steps.au?;
+    Some(format!(
+        "{}: {:.0} % of the steps had their batches fetched during the first one, which is not counted: if storage limits \
+         the accelerators, their utilisation is lower in a longer run",
+        stream.name,
+        steps.prefetched_share * 100.0
+    ))
 }
 
 fn ending(outcome: &Outcome, plan: &Plan) -> Option<String> {

@@ -16,6 +16,10 @@ pub struct StepResults {
     /// Accelerator utilisation (AU): computing time ÷ (computing time + stalls); null if there was no such step.
     #[schemars(range(min = 0, max = 1))]
     pub au: Option<f64>,
+    /// Share of these steps whose batches may have been fetched before the first had ended, while nothing was computed; 0 if all epochs ended.
+    /// Where it is not small, and storage limits accelerators, `au` is too high.
+    #[schemars(range(min = 0, max = 1))]
+    pub prefetched_share: f64,
     /// Samples processed by all accelerators per second, over all steps and checkpoints.
     pub samples_per_s: f64,
     /// Mean time per step that an accelerator waited for its batch and at the barrier.
@@ -50,6 +54,7 @@ pub(super) fn of<'o>(
     StepResults {
         steps: all.steps,
         au: (spent > 0).then(|| all.compute as f64 / spent as f64),
+        prefetched_share: prefetched(steps, &all),
         samples_per_s: all.samples as f64 / seconds.max(1e-9),
         stall_ms: mean_ms(all.stall, all.steps - all.firsts),
         start_ms: mean_ms(all.first_stall, all.firsts),
@@ -60,4 +65,14 @@ pub(super) fn of<'o>(
         restores: all.restores,
         restore_ms: mean_ms(all.restoring, all.restores),
     }
+}
+
+/// From this share on, steps whose batches were fetched before the first had ended say too little of storage.
+pub(super) const MUCH_PREFETCHED: f64 = 0.05;
+
+fn prefetched(steps: &StepSpec, all: &StepTotals) -> f64 {
+    let starts = all.firsts.max(u64::from(steps.accelerators));
+    let ahead = starts as f64 * f64::from(steps.prefetch);
+    // Whole epochs are what DLIO counts, with their beginning.
+    if all.trained > 0 { 0.0 } else { (ahead / (all.steps - all.firsts).max(1) as f64).min(1.0) }
 }

@@ -167,6 +167,36 @@ fn what_fails_answers_nothing_until_it_returns() {
     );
 }
 
+/// Written back while the volume has failed, data is lost, and `fsync` says so, once, also where the volume works again by then.
+#[test]
+fn what_a_volume_refuses_to_take_fails_the_next_fsync() {
+    let text = "system: {d: {type: station, service: 1 ms, capacity: 1 GB}, t: {type: file_system, of: d, memory: 1 GiB}}";
+    let mut storage = Storage::load(text, "host.yaml", &[], 1).unwrap();
+    let target = storage.target("t").unwrap();
+    let block = Block { op: Op::Write, address: 65_536, bytes: 65_536 };
+    let mut answer = |is_down: bool| {
+        if is_down {
+            storage.change("d", Change::Fails).unwrap();
+        }
+        let now = storage.now();
+        storage.submit(now, target, block, true).unwrap();
+        if is_down {
+            storage.change("d", Change::Returns).unwrap();
+        }
+        storage.next_completion(Nanos(u64::MAX / 4)).unwrap().map(|found| found.failed)
+    };
+    assert_eq!([true, false, false].map(&mut answer), [Some(true), Some(false), Some(false)]);
+}
+
+/// A limit ends a call where it is, and the host goes on from there.
+#[test]
+fn time_has_passed_as_far_as_a_limit_let_it() {
+    let text = "system: {t: {type: station, service: 1 ms}}\nworkload: {b: {to: t, arrivals: {poisson: 10 /s}}}\nrun: {limits: {events: 1000}}";
+    let mut storage = Storage::load(text, "host.yaml", &[], 1).unwrap();
+    assert!(matches!(storage.advance(Nanos(u64::MAX / 4)), Err(StorageError::Ended(End::TooManyEvents))));
+    assert!(storage.now() > Nanos(1_000_000_000), "{:?}", storage.now());
+}
+
 #[test]
 fn a_call_that_makes_no_sense_is_refused() {
     let mut storage = Storage::load(&system(SYSTEMS[1].0), "host.yaml", &[], 1).unwrap();

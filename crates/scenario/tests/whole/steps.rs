@@ -156,7 +156,8 @@ fn checkpoints_alone_take_as_long_as_the_accelerator_with_the_most() {
     let counts = [&results.streams[0].reads, &results.streams[0].writes];
     assert_eq!(counts.map(|of| of.as_ref().map(|of| of.count)), [Some(3 * 28), Some(5 * 28)]);
     close(results.simulated_s * 1e3, 5.0 * 56.0 + 3.0 * 62.0, 0.1, "the run ends when the last is read back");
-    let told = "training: checkpoints of 2800 kB: written in 6 ms (466.7 MB/s), read back in 12 ms (233.3 MB/s); ";
+    let told =
+        "training: checkpoints of 2800 kB: written in 6 ms (466.7 MB/s), read back in 12 ms (233.3 MB/s); ";
     assert!(results.answer.contains(told), "{}", results.answer);
     assert!(results.answer.contains("with 12 clients"), "{}", results.answer);
     assert!(!results.answer.contains("samples"), "{}", results.answer);

@@ -265,7 +265,8 @@ impl<'m> Drives<'m> {
 
     /// Cancels the recall of a file by a user, if it waits for a drive, or for others to come. Gives whether one did.
     pub fn cancel(&self, file: u64, user: u64) -> bool {
-        let is_it = |wanted: &DriveRequest| wanted.file == Some(file) && wanted.user == user && !wanted.writes;
+        let is_it =
+            |wanted: &DriveRequest| wanted.file == Some(file) && wanted.user == user && !wanted.writes;
         let found = self.asked.borrow().values().find(|wanted| is_it(wanted)).copied();
         let ticket = found.and_then(|wanted| self.leaves_queue(&wanted));
         match ticket {

@@ -121,6 +121,8 @@ struct FileSystemCounts {
     hits: Cell<u64>,
     taken_in: Cell<u64>,
     destaged: Cell<u64>,
+    /// Requests of write-back that failed since `fsync` last said so.
+    refused: Cell<u64>,
     since_sync: Cell<u64>,
 }
 
@@ -286,7 +288,10 @@ impl<'m> FileSystem<'m> {
         let newest = self.pages.borrow().newest();
         while self.pages.borrow_mut().has_older(newest) {
             self.write_back();
-            self.written_back.wait().await;
+            // A volume that has failed refuses at once, so that nothing may be left to wait for.
+            if self.pages.borrow_mut().has_older(newest) {
+                self.written_back.wait().await;
+            }
         }
         let begun = self.counts.destaged.get();
         while self.runs.borrow().first().is_some_and(|run| *run < begun) {
@@ -294,11 +299,17 @@ impl<'m> FileSystem<'m> {
         }
         self.syncing.set(self.syncing.get() - 1);
         breakdown.blocked(self.context.id, self.sim.now());
+        if self.counts.refused.replace(0) > 0 {
+            breakdown.fail();
+        }
     }
 
     /// Answers `fsync`: dirty pages go to the volume, and the volume makes them stable.
     async fn flush(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         self.sync(breakdown).await;
+        if breakdown.has_failed() {
+            return;
+        }
         Box::pin(self.volume.serve(&request.child(u64::MAX, Block::FLUSH), breakdown)).await;
     }
 }

@@ -44,6 +44,7 @@ impl<'m> FileSystem<'m> {
             add(&self.counts.destaged, many);
             let mut breakdown = Breakdown::from(self.sim.now());
             self.ask_volume(&Request::new(key, block).because(Cause::Destage), &mut breakdown).await;
+            add(&self.counts.refused, u64::from(breakdown.has_failed()));
             self.in_flight.set(self.in_flight.get() - many as usize);
             self.runs.borrow_mut().remove(&run);
             self.written_back.end();
