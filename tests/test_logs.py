@@ -713,6 +713,30 @@ PURGED = """\
 """
 
 
+@pytest.mark.parametrize("owner", ['["/O=x, y/CN=me":1000:1000:10.0.0.1] ', "[root:0:0:10.0.0.1] ", "[unknown] ", ""])
+def test_a_door_deletes_for_whoever_it_names(tmp_path: Path, owner: str) -> None:
+    line = f'2024-03-03 09:00:00 [door:d1:remove] {owner}[00AB,1000000000] [/f] a:b@osm 0 0 {{0:""}}\n'
+    (tmp_path / "billing.log").write_text(PURGED + line)
+    log = logs.read([tmp_path / "billing.log"])
+    assert log.table["op"].to_list() == ["put", "purge", "stage", "get", "delete", "delete"]
+
+
+def test_recalls_that_end_in_order_do_not_run_backwards(tmp_path: Path) -> None:
+    line = (
+        '{{"epoch_time":{end}.0,"program":"cta-taped","message":"{message}","tapeDrive":"D1","tapeVid":"V{n}","mountId":"{n}",'
+        '"fSeq":1,"fileId":"{n}","fileSize":4000,"dataVolume":4000,"totalTime":{took},"transferTime":1,"status":"success"}}'
+    )
+    read, wrote = "File successfully read from tape", "File successfully transmitted to drive"
+    all_ = [(1_700_000_100, read, 31), (1_700_000_105, read, 101), (1_700_000_107, wrote, 60)]
+    text = [line.format(end=end, message=message, n=n, took=took) for n, (end, message, took) in enumerate(all_)]
+    (tmp_path / "cta.json").write_text("\n".join(text) + "\n")
+    log = logs.read([tmp_path / "cta.json"])
+    assert not [odd for odd in log.odd if "backwards" in odd.what]
+    told = logs.convert(log, tmp_path / "o.csv")
+    [migrated] = [count for why, count in told["left_out"].items() if why.startswith("migration to tape")]
+    assert (migrated, told["left_out"]["no operation on a file"]) == (1, 0)
+
+
 def test_dcache_gets_move_what_they_read_and_pools_remove_copies(tmp_path: Path) -> None:
     (tmp_path / "billing.log").write_text(PURGED)
     log = logs.read([tmp_path / "billing.log"])

@@ -188,7 +188,10 @@ class Backwards:
     """Counts lines whose logged time is before that of the line above."""
 
     def __init__(self, form: Format) -> None:
-        logged = table.ended() if form.stamped_at_end and not form.needs_day else pl.col("time")
+        # Of a recall without its request, the time begins where a drive began to read.
+        taken = pl.coalesce("seconds", "stage_s", pl.lit(0.0))
+        at_end = form.stamped_at_end and not form.needs_day
+        logged = table.after(pl.col("time"), taken) if at_end else pl.col("time")
         self.logged = table.after(pl.col("time"), pl.col("total_s")) if form.needs_day else logged
         self.above: datetime | None = None
         self.count, self.most, self.first = 0, 0.0, ""

@@ -25,6 +25,7 @@ REPLAYED = ("get", "put", "stage", "delete", "session")
 UNASKED = "stages whose request is not in the log: asked for when they were read, so that waiting is missing"
 IS_SESSION, IS_GET = pl.col("op") == "session", pl.col("op") == "get"
 IS_PURGE = pl.col("op").eq("purge") & pl.col("outcome").eq("done")
+IS_MIGRATION = pl.col("op").eq("migrate") & pl.col("outcome").eq("done")
 KEPT = pl.col("op").is_in(REPLAYED) & (pl.col("outcome") == "done")
 ON_TAPE = pl.col("op").is_in(["get", "stage"])
 SIZE = pl.coalesce("file_bytes", "bytes")
@@ -138,8 +139,9 @@ class Operations:
         rules = {
             "failed": pl.col("outcome") == "failed",
             "purge of a copy: the archive purges by itself": IS_PURGE,
+            "migration to tape: the archive migrates by itself what is put, which other lines must have": IS_MIGRATION,
             "no operation on a file": (pl.col("outcome") == "other")
-            | (pl.col("outcome").eq("done") & ~known & ~IS_PURGE),
+            | (pl.col("outcome").eq("done") & ~known & ~IS_PURGE & ~IS_MIGRATION),
             "session of a cartridge: files are replayed": KEPT & IS_SESSION & self.has_files,
             "size 0 or unknown: written as 1 byte": KEPT & (pl.col("bytes").fill_null(0) < 1) & ~IS_SESSION,
         }

@@ -7,7 +7,7 @@
 use std::cell::Cell;
 
 use headrace_analytic::Distribution;
-use headrace_units::Nanos;
+use headrace_units::{BytesPerSecond, Nanos, PerSecond};
 use headrace_work::{Block, Op};
 
 use crate::core::component::{Component, Plan, Theory};
@@ -94,6 +94,7 @@ struct Content {
 
 /// A token bucket in a simulation.
 pub struct Bucket<'m> {
+    path: &'m str,
     plan: &'m BucketPlan,
     content: Cell<Content>,
     taken: Cell<(u64, f64)>,
@@ -102,11 +103,11 @@ pub struct Bucket<'m> {
 impl Plan for BucketPlan {
     type Component<'m> = Bucket<'m>;
 
-    fn build<'m>(&'m self, _: &'m NodeContext<'m>) -> Bucket<'m> {
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>) -> Bucket<'m> {
         let (at, busy) = (Nanos::ZERO, Nanos::ZERO);
         let absent = self.size - self.initial;
         let content = Content { tokens: self.initial, at, most: self.size, absent, busy, full: 0.0 };
-        Bucket { plan: self, content: Cell::new(content), taken: Cell::default() }
+        Bucket { path: context.path, plan: self, content: Cell::new(content), taken: Cell::default() }
     }
 }
 
@@ -146,7 +147,43 @@ impl Bucket<'_> {
     }
 }
 
+/// Up to this share of what requests took may have been saved before the run: a longer one would be much the same.
+const LITTLE_SAVED: f64 = 0.02;
+
+impl Bucket<'_> {
+    /// Returns the tokens that requests took each second until `now`, if what was saved paid for more than a little of them.
+    fn overdrawn(&self, now: Nanos) -> Option<f64> {
+        let taken = self.taken.get().1 / now.secs().max(1e-9);
+        (self.plan.size > 0.0 && taken > self.plan.rate * (1.0 + LITTLE_SAVED)).then_some(taken)
+    }
+
+    /// Returns a number of tokens a second, in words.
+    fn rate_of(&self, tokens: f64) -> String {
+        match self.plan.of {
+            Token::Byte => BytesPerSecond(tokens).to_string(),
+            Token::Operation(_) => format!("{} operations/s", PerSecond(tokens).to_string().replace(" /s", "")),
+        }
+    }
+}
+
 impl<'m> Component<'m> for Bucket<'m> {
+    fn is_settled(&self) -> bool {
+        self.overdrawn(self.content.get().at).is_none()
+    }
+
+    fn remarks(&self, now: Nanos) -> Vec<String> {
+        let of = |taken: f64| {
+            let lasts = Nanos::from_secs(self.content(now).tokens / (taken - self.plan.rate));
+            let rate = self.rate_of(self.plan.rate);
+            format!(
+                "{}: requests took {}, and {rate} come back: what was saved lasts for {lasts} more, and then {rate} is all that it carries",
+                self.path,
+                self.rate_of(taken)
+            )
+        };
+        self.overdrawn(now).map(of).into_iter().collect()
+    }
+
     fn activity(&self, now: Nanos) -> Option<Activity> {
         let (requests, tokens) = self.taken.get();
         Some(Activity {

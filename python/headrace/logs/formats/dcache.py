@@ -35,7 +35,9 @@ DCACHE = Format(
     example='2024-03-01 12:00:05 [pool:p1:transfer] [00AB,4096] [/f] a:b@c 4096 250 false {NFS4,node1} [d:x] {0:""}',
     pattern=r"^(?:(?<year>\d{4})-(?<month>\d\d)-(?<dom>\d\d)|(?<mm>\d\d)\.(?<dd>\d\d))[ T]"
     r"(?<clock>\d\d:\d\d:\d\d(?:[.,]\d+)?)\S*\s+\[(?<where>pool|door):[^\]]*?:(?:(?<asked>request|hit)\]\s.*|"
-    r"(?<what>transfer|store|restore|remove)\]\s+\[(?<id>[^,\]]+),(?<size>-?\d+)\]\s+(?:\[(?<path>.*?)\]\s+)?"
+    r"(?<what>transfer|store|restore|remove)\]\s+"
+    # A door writes for whom: name, uid and gid.
+    r"(?:\[(?:\"[^\"]*\"|[^\],]*):-?\d+:-?\d+[^\]]*\]\s+|\[unknown\]\s+)?\[(?<id>[^,\]]+),(?<size>-?\d+)\]\s+(?:\[(?<path>.*?)\]\s+)?"
     r"(?<class>\S+)(?:\s+(?<first>\d+)\s+(?<second>\d+))?(?:\s+(?<created>true|false))?(?:\s+\{(?<protocol>[^}]*)\})?"
     r"(?:\s+\[(?<initiator>[^\]]*)\])?.*?\{(?<code>-?\d+):(?<said>.*)\})\s*$",
     columns={
