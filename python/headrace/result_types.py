@@ -230,6 +230,8 @@ class StepResults(TypedDict):
     """Steps of all accelerators."""
     au: float | None
     """Accelerator utilisation (AU): computing time ÷ (computing time + stalls); null if there was no such step."""
+    prefetched_share: float
+    """Share of these steps whose batches may have been fetched before the first had ended, while nothing was computed; 0 if all epochs ended. Where it is not small, and storage limits accelerators, `au` is too high."""
     samples_per_s: float
     """Samples processed by all accelerators per second, over all steps and checkpoints."""
     stall_ms: float | None

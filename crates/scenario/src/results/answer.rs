@@ -41,8 +41,12 @@ fn limit(bottleneck: &Bottleneck, streams: usize) -> String {
         Some(times) if bottleneck.at_least => format!("{busy}; headroom >{}{of}{about}.", at_least(times)),
         Some(times) if bottleneck.trials.is_some() => format!("{busy}; headroom about {times:.2}×{of}."),
         Some(times) if !bottleneck.saturated => format!("{busy}; headroom {}{of}{about}.", multiple(times)),
-        Some(times) if streams > 1 => format!("{busy}: saturated, sustains {times:.2}×{of}."),
-        Some(times) => format!("{busy}: saturated, sustains {times:.2}× this load."),
+        Some(times) => {
+            // What a longer run would find busier carries less than it did here.
+            let most = if bottleneck.unsettled.is_some() { "sustains less than" } else { "sustains" };
+            let of = if streams > 1 { of } else { " this load".to_owned() };
+            format!("{busy}: saturated, {most} {times:.2}×{of}.")
+        }
         None if bottleneck.saturated => format!("{busy}: saturated."),
         None => format!("{busy}."),
     }

@@ -141,7 +141,9 @@ impl RebuildResults<'_> {
     /// Says that the tracks at which the work began are the fastest. Only mechanical disks keep account of their cache.
     fn slows(&self, results: &Results) -> Option<String> {
         let name = self.kind.name.to_lowercase();
-        let ComponentSpec::Array(array) = results.scenario.component(&self.array.written)? else { return None };
+        let ComponentSpec::Array(array) = results.scenario.component(&self.array.written)? else {
+            return None;
+        };
         let from_outside = name == "rebuild" || array.scrub.is_some_and(|scrub| scrub.position.0 == 0.0);
         let is_limited = !is_unlimited(results, &self.array.written, &name)?;
         let within = format!("{}/", self.array.path);

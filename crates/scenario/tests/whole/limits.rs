@@ -84,6 +84,10 @@ fn credits_hide_an_overload_while_they_last() {
     let bottleneck = saved.bottleneck.unwrap();
     assert!(!bottleneck.saturated && bottleneck.saturates_at.is_none(), "{bottleneck:?}");
     assert!(saved.streams[0].response.mean_ms < 0.1);
+    // 493,000 are left, of which about 50 go each second.
+    let told = "and 100 operations/s come back: what was saved lasts for 2.";
+    assert!(saved.notes.iter().any(|note| note.contains(told)), "{:?}", saved.notes);
+    assert_eq!(bottleneck.unsettled.as_deref(), Some("volume/operations"));
 }
 
 /// What a bucket lacks at the start of a run is the work of no request: its utilisation is the load over the limit, also while it fills.

@@ -161,7 +161,9 @@ impl Bucket<'_> {
     fn rate_of(&self, tokens: f64) -> String {
         match self.plan.of {
             Token::Byte => BytesPerSecond(tokens).to_string(),
-            Token::Operation(_) => format!("{} operations/s", PerSecond(tokens).to_string().replace(" /s", "")),
+            Token::Operation(_) => {
+                format!("{} operations/s", PerSecond(tokens).to_string().replace(" /s", ""))
+            }
         }
     }
 }
