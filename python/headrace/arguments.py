@@ -1,4 +1,4 @@
-"""Checks of numbers that functions are given: what was found, and what would do."""
+"""Checks of numbers that functions are given."""
 
 import math
 from numbers import Integral, Real

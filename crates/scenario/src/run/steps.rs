@@ -187,7 +187,7 @@ impl<'m> Work<'m> {
         self.sim().now() - began
     }
 
-    /// Transfers every so many pieces of a checkpoint, and waits until all of it is.
+    /// Transfers the pieces of a lane: each `lane.1`-th of a checkpoint. Waits until those of all lanes are.
     async fn transfer(self, checkpoint: CheckpointSpec, op: Op, number: u64, lane: (u32, u32)) {
         let whole = self.training.data.checkpoint(self.number, &checkpoint, op);
         let key = 1 << 63 | u64::from(self.number) << 40 | number;
