@@ -341,6 +341,8 @@ impl<'m> Component<'m> for FileSystem<'m> {
         add(&self.counts.destaged, self.pages.borrow().dirty() as u64);
         *self.pages.borrow_mut() = PageCache::new(self.plan.pages(1.0), self.plan.spec.replacement);
         self.ends.take();
+        // Who would be told that write-back failed is gone.
+        self.counts.refused.set(0);
         self.written_back.end();
         self.has_room.has_changed();
     }
