@@ -231,7 +231,7 @@ class StepResults(TypedDict):
     au: float | None
     """Accelerator utilisation (AU): computing time ÷ (computing time + stalls); null if there was no such step."""
     prefetched_share: float
-    """Share of these steps whose batches may have been fetched before the first had ended, while nothing was computed; 0 if all epochs ended. Where it is not small, and storage limits accelerators, `au` is too high."""
+    """Share of these steps whose batches may have been fetched before the first of the run had ended, while nothing was computed; 0 if all epochs ended. Where it is not small, and storage limits accelerators, `au` is too high."""
     samples_per_s: float
     """Samples processed by all accelerators per second, over all steps and checkpoints."""
     stall_ms: float | None

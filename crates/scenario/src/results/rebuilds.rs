@@ -117,27 +117,6 @@ impl RebuildResults<'_> {
         streams.iter().enumerate().filter_map(of_stream).collect()
     }
 
-    fn idle(&self, results: &Results) -> Option<String> {
-        let name = self.kind.name.to_lowercase();
-        if !is_unlimited(results, &self.array.written, &name)? {
-            return None;
-        }
-        let share = results.simulated_s / results.replications.max(1) as f64 / self.took_s;
-        let uses = self.array.uses.iter().filter_map(|used| results.components.get(*used as usize));
-        let by_it = uses.filter_map(|used| used.utilisation_by_cause.get(name.as_str()));
-        let busiest = by_it.fold(0.0, |most: f64, busy| most.max(busy * share));
-        (busiest > 0.0 && busiest < IDLE).then(|| {
-            format!(
-                "{}: the {name} keeps its busiest disk {:.0} % busy: chunks in flight limit it; raise `{name}.in_flight` or `{name}.chunk` \
-                 if the real array has more",
-                self.array.path,
-                busiest * 100.0
-            )
-        })
-    }
-}
-
-impl RebuildResults<'_> {
     /// Says that the tracks at which the work began are the fastest. Only mechanical disks keep account of their cache.
     fn slows(&self, results: &Results) -> Option<String> {
         let name = self.kind.name.to_lowercase();
@@ -154,6 +133,25 @@ impl RebuildResults<'_> {
                 "{}: the {name} began at the outer tracks, the fastest: inner ones have about half of their rate on usual disks, \
                  so it ends up to a third later than at this rate",
                 self.array.path
+            )
+        })
+    }
+
+    fn idle(&self, results: &Results) -> Option<String> {
+        let name = self.kind.name.to_lowercase();
+        if !is_unlimited(results, &self.array.written, &name)? {
+            return None;
+        }
+        let share = results.simulated_s / results.replications.max(1) as f64 / self.took_s;
+        let uses = self.array.uses.iter().filter_map(|used| results.components.get(*used as usize));
+        let by_it = uses.filter_map(|used| used.utilisation_by_cause.get(name.as_str()));
+        let busiest = by_it.fold(0.0, |most: f64, busy| most.max(busy * share));
+        (busiest > 0.0 && busiest < IDLE).then(|| {
+            format!(
+                "{}: the {name} keeps its busiest disk {:.0} % busy: chunks in flight limit it; raise `{name}.in_flight` or `{name}.chunk` \
+                 if the real array has more",
+                self.array.path,
+                busiest * 100.0
             )
         })
     }

@@ -16,7 +16,8 @@ pub struct StepResults {
     /// Accelerator utilisation (AU): computing time ÷ (computing time + stalls); null if there was no such step.
     #[schemars(range(min = 0, max = 1))]
     pub au: Option<f64>,
-    /// Share of these steps whose batches may have been fetched before the first had ended, while nothing was computed; 0 if all epochs ended.
+    /// Share of these steps whose batches may have been fetched before the first of the run had ended, while nothing was computed; 0 if all
+    /// epochs ended.
     /// Where it is not small, and storage limits accelerators, `au` is too high.
     #[schemars(range(min = 0, max = 1))]
     pub prefetched_share: f64,
@@ -47,14 +48,15 @@ pub(super) fn of<'o>(
     found: impl Iterator<Item = &'o StreamOutcome>,
     seconds: f64,
 ) -> StepResults {
-    let all = found.map(|stream| stream.steps).fold(StepTotals::default(), StepTotals::and);
+    let (mut all, mut runs) = (StepTotals::default(), 0);
+    found.for_each(|stream| (all, runs) = (all.and(stream.steps), runs + 1));
     let mean_ms = |sum: u128, many: u64| (many > 0).then(|| sum as f64 * 1e-6 / many as f64);
     let spent = all.compute + all.stall;
     let starting = all.first_compute + all.first_stall;
     StepResults {
         steps: all.steps,
         au: (spent > 0).then(|| all.compute as f64 / spent as f64),
-        prefetched_share: prefetched(steps, &all),
+        prefetched_share: prefetched(steps, &all, runs),
         samples_per_s: all.samples as f64 / seconds.max(1e-9),
         stall_ms: mean_ms(all.stall, all.steps - all.firsts),
         start_ms: mean_ms(all.first_stall, all.firsts),
@@ -70,9 +72,9 @@ pub(super) fn of<'o>(
 /// From this share on, steps whose batches were fetched before the first had ended say too little of storage.
 pub(super) const MUCH_PREFETCHED: f64 = 0.05;
 
-fn prefetched(steps: &StepSpec, all: &StepTotals) -> f64 {
-    let starts = all.firsts.max(u64::from(steps.accelerators));
-    let ahead = starts as f64 * f64::from(steps.prefetch);
+fn prefetched(steps: &StepSpec, all: &StepTotals, runs: u32) -> f64 {
+    // What is fetched during a checkpoint, or at the beginning of another epoch, is so in the long run too.
+    let ahead = f64::from(runs) * f64::from(steps.accelerators) * f64::from(steps.prefetch);
     // Whole epochs are what DLIO counts, with their beginning.
     if all.trained > 0 { 0.0 } else { (ahead / (all.steps - all.firsts).max(1) as f64).min(1.0) }
 }

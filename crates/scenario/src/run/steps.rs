@@ -120,6 +120,9 @@ impl<'m> Work<'m> {
             }
         }
         self.restore(&mut draws.1).await;
+        if self.is_ended() {
+            return;
+        }
         self.of.note_step(self.index, |totals| totals.trained += 1);
         self.training.left.set(self.training.left.get() - 1);
         if self.training.left.get() == 0 {
@@ -162,6 +165,7 @@ impl<'m> Work<'m> {
     async fn restore(self, computing: &mut Draws) {
         let Some(checkpoint) = self.training.steps.checkpoint else { return };
         for restore in 0..checkpoint.restores {
+            let began = self.sim().now();
             self.sim().delay(self.training.steps.compute.draw(computing)).await;
             let took = self.all_transfer(&checkpoint, Op::Read, 1 << 39 | restore).await;
             if self.is_ended() {
@@ -169,6 +173,9 @@ impl<'m> Work<'m> {
             }
             if self.number == 0 {
                 self.of.note_step(self.index, |totals| totals.restore(took));
+            }
+            if self.sim().now() == began {
+                self.of.took_no_time(self.index, false).await;
             }
         }
     }

@@ -133,6 +133,30 @@ run: {{requests: {requests}, warm_up: none}}
     assert!(!results.answer.contains("at most"), "{}", results.answer);
 }
 
+/// Checkpoints that take no time are read back no more often than limits allow.
+#[test]
+fn restores_that_take_no_time_end_the_run() {
+    let steps = "accelerators: 1, batch: 0, compute: 0 s, epochs: 1, \
+                 checkpoint: {every: 1, size: 4 KiB, restores: 1000000000000}";
+    let text = format!(
+        "system:
+  disk: {{type: station, service: 1 ms, capacity: 1 GB}}
+  store: {{type: file_system, of: disk, memory: 10 MB}}
+workload: {{training: {{to: store, size: 4 KiB, arrivals: {{steps: {{{steps}}}}}}}}}
+run: {{requests: 100000000000, warm_up: none}}
+"
+    );
+    assert_eq!(found(&text).unwrap().ended, End::TimeStandsStill);
+}
+
+/// Batches are fetched during each checkpoint, however long the run.
+#[test]
+fn checkpoints_leave_utilisation_as_it_is() {
+    let steps = "accelerators: 2, batch: 5, compute: 10 ms, prefetch: 8, checkpoint: {every: 20, size: 1 MB}";
+    let (_, steps) = training("1 ms", steps);
+    assert!(steps.checkpoints > 20 && steps.prefetched_share < 0.05, "{steps:?}");
+}
+
 /// All write their checkpoints at once, and nobody computes meanwhile.
 #[test]
 fn checkpoints_are_written_by_all_at_once() {
