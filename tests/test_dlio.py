@@ -199,6 +199,14 @@ def test_checkpoints_alone_are_written_and_read_back(tmp_path: Path, headrace: R
     assert of["checkpoint_bytes"] == written(found)
 
 
+def test_options_of_training_are_ignored_where_nothing_is_read(tmp_path: Path) -> None:
+    told = made(tmp_path, LLAMA_8B + "dataset: {record_length_bytes: 5}\nreader: {batch_size: 3}\n").remarks
+    for option in ("dataset.record_length_bytes", "reader.batch_size"):
+        assert f"`{option}` is ignored: nothing is read" in told
+    trained = made(tmp_path, UNET3D.replace("checkpoint: {", "checkpoint: {num_checkpoints_write: 3, ")).remarks
+    assert "`checkpoint.num_checkpoints_write` is ignored: it is of runs without training" in trained
+
+
 def test_a_large_checkpoint_is_written_once(tmp_path: Path) -> None:
     found = made(tmp_path, LLAMA_8B, 8)
     checkpoint = steps(found)["checkpoint"]

@@ -32,6 +32,8 @@ WRITTEN_BACK, WINDOWS = 32, 2
 # Requests of a run: enough for an answer, in seconds.
 MOST_REQUESTS = 1_000_000
 
+# Options that say nothing where only checkpoints are written.
+OF_TRAINING = ("dataset.", "reader.", "train.")
 # The transformer that DLIO takes where nothing is said.
 TRANSFORMER = {
     "hidden_size": 2048,
@@ -86,6 +88,8 @@ IGNORED = {
     "checkpoint.checkpoint_folder": PLACES,
     "checkpoint.fsync": "a checkpoint ends when the storage has answered its last write, either way",
     "checkpoint.rank_sync": "all wait for the end of a checkpoint, either way",
+    "checkpoint.num_checkpoints": "it is of runs without training",
+    "checkpoint.time_between_checkpoints": "it is of runs without training",
     "checkpoint.recovery_rank_shift": "nothing is cached by the host, so any accelerator may read any file",
     "checkpoint.mode": "`--accelerators` and `model.parallelism.data` say which part of all write",
     "checkpoint.randomize_tensor": CONTENT,
@@ -231,7 +235,7 @@ class _Configuration:
     def _of(self, steps: Json, *, size: str | Json, device: str | None) -> TrainingScenario:
         stream = {"to": "storage", "size": size, "arrivals": {"steps": steps}}
         system = {"storage": self._storage(stream, device)}
-        self._name_ignored()
+        self._name_ignored(trains=steps["batch"] > 0)
         document = {"system": system, "workload": {"training": stream}, "run": self._run(steps)}
         return TrainingScenario(document, self.remarks)
 
@@ -494,12 +498,14 @@ class _Configuration:
         writers: int = checkpoint.get("writers", self.accelerators)
         return writers * -(-(size + shard) // piece) + (self.accelerators - writers) * -(-shard // piece)
 
-    def _name_ignored(self) -> None:
+    def _name_ignored(self, *, trains: bool) -> None:
         for option in self.options:
             if option in self.honoured:
                 continue
             known = max((name for name in IGNORED if _is_within(option, name)), key=len, default=None)
             why = IGNORED[known] if known else "headrace does not know this option"
+            if not trains and option.startswith(OF_TRAINING):
+                why = "nothing is read"
             self.remarks.append(f"`{option}` is ignored: {why}")
 
 
