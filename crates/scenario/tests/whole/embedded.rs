@@ -186,6 +186,14 @@ fn what_a_volume_refuses_to_take_fails_the_next_fsync() {
         storage.next_completion(Nanos(u64::MAX / 4)).unwrap().map(|found| found.failed)
     };
     assert_eq!([true, false, false].map(&mut answer), [Some(true), Some(false), Some(false)]);
+    // Of two that wait for the same write-back, each is told.
+    storage.change("d", Change::Fails).unwrap();
+    for address in [0, 65_536] {
+        storage.submit(storage.now(), target, Block { address, ..block }, true).unwrap();
+    }
+    let all =
+        [(); 2].map(|()| storage.next_completion(Nanos(u64::MAX / 4)).unwrap().map(|found| found.failed));
+    assert_eq!(all, [Some(true), Some(true)]);
 }
 
 /// A limit ends a call where it is, and the host goes on from there.

@@ -121,8 +121,9 @@ struct FileSystemCounts {
     hits: Cell<u64>,
     taken_in: Cell<u64>,
     destaged: Cell<u64>,
-    /// Requests of write-back that failed since `fsync` last said so.
+    /// Requests of write-back that failed, and those of them of which an `fsync` has said so.
     refused: Cell<u64>,
+    told: Cell<u64>,
     since_sync: Cell<u64>,
 }
 
@@ -285,6 +286,7 @@ impl<'m> FileSystem<'m> {
     /// Waits until all that is dirty now is on the volume. What is written meanwhile is not waited for.
     async fn sync(&'m self, breakdown: &mut Breakdown) {
         self.syncing.set(self.syncing.get() + 1);
+        let told = self.counts.told.get();
         let newest = self.pages.borrow().newest();
         while self.pages.borrow_mut().has_older(newest) {
             self.write_back();
@@ -299,9 +301,12 @@ impl<'m> FileSystem<'m> {
         }
         self.syncing.set(self.syncing.get() - 1);
         breakdown.blocked(self.context.id, self.sim.now());
-        if self.counts.refused.replace(0) > 0 {
+        // All who waited meanwhile are told, and of what failed before only the first to come.
+        let refused = self.counts.refused.get();
+        if refused > told {
             breakdown.fail();
         }
+        self.counts.told.set(refused);
     }
 
     /// Answers `fsync`: dirty pages go to the volume, and the volume makes them stable.
@@ -342,7 +347,7 @@ impl<'m> Component<'m> for FileSystem<'m> {
         *self.pages.borrow_mut() = PageCache::new(self.plan.pages(1.0), self.plan.spec.replacement);
         self.ends.take();
         // Who would be told that write-back failed is gone.
-        self.counts.refused.set(0);
+        self.counts.told.set(self.counts.refused.get());
         self.written_back.end();
         self.has_room.has_changed();
     }
