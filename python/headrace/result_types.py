@@ -231,7 +231,9 @@ class StepResults(TypedDict):
     au: float | None
     """Accelerator utilisation (AU): computing time ÷ (computing time + stalls); null if there was no such step."""
     prefetched_share: float
-    """Share of these steps whose batches may have been fetched before the first of the run had ended, while nothing was computed; 0 if all epochs ended. Where it is not small, and storage limits accelerators, `au` is too high."""
+    """Share of these steps whose batches may have been fetched before the first of the run had ended, while nothing was computed; 0 if all epochs ended."""
+    au_at_most: bool
+    """True if that is 0.05 or more: where storage limits accelerators, a longer run has a lower `au`."""
     samples_per_s: float
     """Samples processed by all accelerators per second, over all steps and checkpoints."""
     stall_ms: float | None

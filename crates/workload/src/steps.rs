@@ -135,6 +135,11 @@ impl CheckpointSpec {
         steps.checked_sub(first).is_some_and(|since| since.is_multiple_of(self.every))
     }
 
+    /// Returns the number of pieces that an accelerator writes, or reads back, at once.
+    pub fn at_once(&self, op: Op) -> u32 {
+        if op == Op::Write { self.in_flight } else { self.reads_in_flight }
+    }
+
     /// Returns the bytes that an accelerator writes.
     pub fn bytes_of(&self, accelerator: u32) -> Bytes {
         let is_writer = accelerator < self.writers.unwrap_or(u32::MAX);

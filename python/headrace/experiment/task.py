@@ -173,7 +173,7 @@ def _training(stream: StreamResults) -> dict[str, float | None]:
     """Return the numbers of accelerators that it feeds, if it does: those that there are."""
     steps: Mapping[str, Any] = {**stream["steps"]} if stream["steps"] else {}
     numbers = {number: steps[number] for number in TRAINING if steps.get(number) is not None}
-    return numbers | ({"unsettled": 1.0} if steps.get("prefetched_share", 0.0) >= MUCH_PREFETCHED else {})
+    return numbers | ({"unsettled": 1.0} if steps.get("au_at_most") else {})
 
 
 def alike(components: list[ComponentResults]) -> dict[str, list[ComponentResults]]:
@@ -240,9 +240,6 @@ def _plain(sourced: Any) -> float:
 
 # Numbers of accelerators that are metrics.
 TRAINING = ("au", "samples_per_s", "stall_ms", "start_ms", "checkpoint_ms", "restore_ms")
-
-# From this share of steps on whose batches were fetched before the first had ended, they say too little of storage.
-MUCH_PREFETCHED = 0.05
 
 # What is recorded to judge the others by, and is no metric itself.
 STATISTICS = ("half_width_ms", "settling", SLOWEST_WAIT, SLOWEST_WORK)

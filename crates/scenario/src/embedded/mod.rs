@@ -449,7 +449,7 @@ impl Storage {
                 Pause::Events if !(self.go_on)() => Err(StorageError::Interrupted),
                 Pause::Events => Ok(()),
             };
-            // So much time has passed, and what is submitted next is submitted then.
+            // The host's clock follows the simulation: the next request is submitted at this time.
             early.inspect_err(|_| self.now = self.simulated().max(self.now))?;
         }
         // Without further events, time need not pass for ever.

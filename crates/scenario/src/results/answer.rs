@@ -3,7 +3,6 @@
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use headrace_work::Op;
 
-use super::steps::MUCH_PREFETCHED;
 use super::{
     Bottleneck, ClosedLoad, Comparison, MOST_STREAMS, ResponseResults, Results, SATURATED, StepResults,
     StreamResults, alike, evictions, objectives, rebuilds, stretch,
@@ -228,7 +227,7 @@ fn training(steps: &StepResults) -> Option<String> {
     Some(match (steps.au, steps.stall_ms) {
         (Some(au), stall) => format!(
             "Accelerators: {}{:.1} % utilised, {rate:.4} samples/s, {}{starts}.",
-            if steps.prefetched_share < MUCH_PREFETCHED { "" } else { "at most " },
+            if steps.au_at_most { "at most " } else { "" },
             au * 100.0,
             match Nanos::from_ms(stall.unwrap_or(0.0)) {
                 Nanos::ZERO => "no stalls".to_owned(),

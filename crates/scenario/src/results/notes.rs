@@ -9,7 +9,6 @@ use headrace_work::NodeId;
 use headrace_workload::PatternSpec;
 
 use super::components::{FARTHEST_ESTIMATE, LITTLE, changes, ends_early, falls_behind, lacks};
-use super::steps::MUCH_PREFETCHED;
 use super::{Bottleneck, MOST_STREAMS, StreamResults, alike, filling, trials};
 use crate::faults::Moment;
 use crate::plan::{Plan, StreamPlan};
@@ -87,7 +86,7 @@ fn untrained(plan: &Plan, outcome: &Outcome) -> Vec<String> {
 
 /// That accelerators made so few steps that their utilisation says little of storage.
 fn few_steps(stream: &StreamResults) -> Option<String> {
-    let steps = stream.steps.as_ref().filter(|steps| steps.prefetched_share >= MUCH_PREFETCHED)?;
+    let steps = stream.steps.as_ref().filter(|steps| steps.au_at_most)?;
     steps.au?;
     Some(format!(
         "{}: {:.0} % of the steps had their batches fetched during the first one, which is not counted: if storage limits \

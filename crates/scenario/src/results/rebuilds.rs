@@ -157,7 +157,8 @@ impl RebuildResults<'_> {
     }
 }
 
-/// Before this share of the work, little is known of inner tracks.
+/// Before this share of the work, little is known of inner tracks. What the note says of usual disks is a rule of thumb: a 24 TB disk of the
+/// catalogue has 285 MB/s outside and 132 inside.
 const HALF_WAY: f64 = 0.5;
 
 /// Returns true if neither a rate nor a lower priority limits the work of this `name`; `None` where it is not that of an array of `system`.

@@ -18,9 +18,10 @@ pub struct StepResults {
     pub au: Option<f64>,
     /// Share of these steps whose batches may have been fetched before the first of the run had ended, while nothing was computed; 0 if all
     /// epochs ended.
-    /// Where it is not small, and storage limits accelerators, `au` is too high.
     #[schemars(range(min = 0, max = 1))]
     pub prefetched_share: f64,
+    /// True if that is 0.05 or more: where storage limits accelerators, a longer run has a lower `au`.
+    pub au_at_most: bool,
     /// Samples processed by all accelerators per second, over all steps and checkpoints.
     pub samples_per_s: f64,
     /// Mean time per step that an accelerator waited for its batch and at the barrier.
@@ -53,10 +54,12 @@ pub(super) fn of<'o>(
     let mean_ms = |sum: u128, many: u64| (many > 0).then(|| sum as f64 * 1e-6 / many as f64);
     let spent = all.compute + all.stall;
     let starting = all.first_compute + all.first_stall;
+    let prefetched_share = prefetched(steps, &all, runs);
     StepResults {
         steps: all.steps,
         au: (spent > 0).then(|| all.compute as f64 / spent as f64),
-        prefetched_share: prefetched(steps, &all, runs),
+        prefetched_share,
+        au_at_most: prefetched_share >= MUCH_PREFETCHED,
         samples_per_s: all.samples as f64 / seconds.max(1e-9),
         stall_ms: mean_ms(all.stall, all.steps - all.firsts),
         start_ms: mean_ms(all.first_stall, all.firsts),
@@ -70,7 +73,7 @@ pub(super) fn of<'o>(
 }
 
 /// From this share on, steps whose batches were fetched before the first had ended say too little of storage.
-pub(super) const MUCH_PREFETCHED: f64 = 0.05;
+const MUCH_PREFETCHED: f64 = 0.05;
 
 fn prefetched(steps: &StepSpec, all: &StepTotals, runs: u32) -> f64 {
     // What is fetched during a checkpoint, or at the beginning of another epoch, is so in the long run too.

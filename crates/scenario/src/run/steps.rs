@@ -185,7 +185,7 @@ impl<'m> Work<'m> {
     async fn all_transfer(self, checkpoint: &CheckpointSpec, op: Op, number: u64) -> Nanos {
         self.training.barrier.meet().await;
         let began = self.sim().now();
-        let lanes = if op == Op::Write { checkpoint.in_flight } else { checkpoint.reads_in_flight };
+        let lanes = checkpoint.at_once(op);
         for lane in 1..lanes {
             self.sim().spawn(self.transfer(*checkpoint, op, number, (lane, lanes)));
         }
@@ -199,9 +199,7 @@ impl<'m> Work<'m> {
         let whole = self.training.data.checkpoint(self.number, &checkpoint, op);
         let key = 1 << 63 | u64::from(self.number) << 40 | number;
         self.in_pieces(lane.0, whole, Some(checkpoint.write), key, lane).await;
-        let accelerator = self.accelerator();
-        let lanes = if op == Op::Write { &accelerator.written } else { &accelerator.restored };
-        lanes.meet().await;
+        self.accelerator().lanes(op).meet().await;
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use headrace_kernel::{Round, Sim};
 use headrace_units::Bytes;
+use headrace_work::Op;
 use headrace_workload::{DataSet, Fetch, StepSpec, StreamSpec};
 
 /// The training of a stream while it runs.
@@ -28,8 +29,8 @@ pub struct Accelerator<'m> {
     /// A batch was fetched.
     fetched: Round<'m>,
     /// Where those that write its checkpoint, or read it back, wait for each other.
-    pub written: Barrier<'m>,
-    pub restored: Barrier<'m>,
+    written: Barrier<'m>,
+    restored: Barrier<'m>,
 }
 
 /// All accelerators meet here.
@@ -66,14 +67,14 @@ impl<'m> Training<'m> {
         let steps = spec.steps()?.clone();
         let data = DataSet::new(spec, &steps, Bytes(capacity), (seed, name));
         let data = data.unwrap_or_else(|invalid| panic!("a plan was made of this: {invalid:?}"));
-        let (writes, reads) = steps.checkpoint.map_or((1, 1), |of| (of.in_flight, of.reads_in_flight));
+        let lanes = |op| Barrier::new(steps.checkpoint.map_or(1, |checkpoint| checkpoint.at_once(op)), sim);
         let accelerator = |_| Accelerator {
             asked: Cell::new(0),
             asks: Round::new(sim),
             missing: RefCell::default(),
             fetched: Round::new(sim),
-            written: Barrier::new(writes, sim),
-            restored: Barrier::new(reads, sim),
+            written: lanes(Op::Write),
+            restored: lanes(Op::Read),
         };
         let all = steps.accelerators;
         let barrier = Barrier::new(all, sim);
@@ -107,6 +108,11 @@ impl<'m> Training<'m> {
 }
 
 impl<'m> Accelerator<'m> {
+    /// Where those that write its checkpoint, or read it back, wait for each other.
+    pub fn lanes(&self, op: Op) -> &Barrier<'m> {
+        if op == Op::Write { &self.written } else { &self.restored }
+    }
+
     /// Notes that `samples` of a batch, which has `of`, are there.
     pub fn fetch(&self, batch: u64, samples: u64, of: u64) {
         let (first, missing) = &mut *self.missing.borrow_mut();

@@ -186,7 +186,7 @@ fn what_a_volume_refuses_to_take_fails_the_next_fsync() {
         storage.next_completion(Nanos(u64::MAX / 4)).unwrap().map(|found| found.failed)
     };
     assert_eq!([true, false, false].map(&mut answer), [Some(true), Some(false), Some(false)]);
-    // Of two that wait for the same write-back, each is told.
+    // Two requests that wait for the same failed write-back both fail.
     storage.change("d", Change::Fails).unwrap();
     for address in [0, 65_536] {
         storage.submit(storage.now(), target, Block { address, ..block }, true).unwrap();

@@ -301,7 +301,7 @@ impl<'m> FileSystem<'m> {
         }
         self.syncing.set(self.syncing.get() - 1);
         breakdown.blocked(self.context.id, self.sim.now());
-        // All who waited meanwhile are told, and of what failed before only the first to come.
+        // Each `fsync` that waited during a failed write-back fails; of an earlier failure, only the next one does.
         let refused = self.counts.refused.get();
         if refused > told {
             breakdown.fail();
