@@ -6,7 +6,7 @@ from typing import Any
 
 
 def whole(least: int = 1, **given: Any) -> None:
-    """Raise `ValueError` unless all that are given are whole numbers from `least` on; None is left alone.
+    """Raise `ValueError` unless all that are given are whole numbers from `least` on, of 64 bits; None is left alone.
 
     >>> whole(replications=3, threads=None)
     >>> whole(replications=-2)
@@ -17,6 +17,8 @@ def whole(least: int = 1, **given: Any) -> None:
         is_whole = isinstance(value, Integral) and not isinstance(value, bool)
         if value is not None and not (is_whole and value >= least):
             raise ValueError(f"{name} is {value!r}: give a whole number from {least} on")
+        if value is not None and value >= 2**64:
+            raise ValueError(f"{name} is {value!r}: give a whole number below 2⁶⁴")
 
 
 def above(least: float = 0.0, **given: Any) -> None:

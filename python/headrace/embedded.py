@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast, get_args
@@ -26,6 +27,8 @@ FILE_OPS: tuple[FileOp, ...] = get_args(FileOp)
 # Later than any completion.
 END_NS = (1 << 64) - 1
 MOST_TIMES = 1_000_000
+# By thread: what it made and only it may drop, until it makes the next.
+_LEFT: dict[int, list["_core.Storage"]] = {}
 
 
 @dataclass(frozen=True)
@@ -112,10 +115,16 @@ class Storage:
         of = scenario if isinstance(scenario, Scenario) else load(scenario)
         whole(0, seed=seed)
         self._thread = get_ident()
+        _LEFT.pop(self._thread, None)
         self._of_thread = _core.Storage(of.text, str(of.file), sets(of.changes), fio_workload.streams, seed)
         self._targets = {name: number for number, (name, _) in enumerate(self._core.targets())}
         if remember_writes:
             self._core.remember_writes()
+
+    def __del__(self) -> None:
+        """Leave what another thread made, where the collector of garbage runs in this one, for that thread to drop."""
+        if hasattr(self, "_of_thread") and get_ident() != self._thread:
+            _LEFT.setdefault(self._thread, []).append(self._of_thread)
 
     @property
     def _core(self) -> "_core.Storage":
@@ -168,7 +177,7 @@ class Storage:
         named = np.asarray(ops)
         codes = named if named.dtype.kind in "iu" else np.array([_code(op) for op in np.ravel(named)])
         given = {"at_ns": at_ns, "ops": codes, "address": address, "size": size}
-        columns = np.broadcast_arrays(*(_whole(name, of) for name, of in given.items()))
+        columns = _of_one_length({name: _whole(name, of) for name, of in given.items()})
         at, op, where, many = (np.ascontiguousarray(column).tobytes() for column in columns)
         first = self._core.submit_all(self._target(target), at, op, where, many, durable)
         return np.arange(columns[0].size, dtype=np.int64) + (first or 0)
@@ -262,8 +271,8 @@ class Storage:
 
     def slow(self, component: str, times: float) -> None:
         """Have a component take this many times as long as usual for what it begins from now on; 1: as usual."""
-        if not 0 <= times < MOST_TIMES:
-            raise ValueError(f"{times} times as long as usual: give a number from 0 to {MOST_TIMES:,}")
+        if not (isinstance(times, Real) and 1 <= times < MOST_TIMES):
+            raise ValueError(f"times is {times!r}: give a number from 1 (as usual) to {MOST_TIMES:,}")
         self._core.slow(component, round(100 * times))
 
     def lose_power(self) -> PowerLoss:
@@ -316,10 +325,23 @@ def _in_range() -> Iterator[None]:
         raise ValueError("times, addresses and sizes are whole numbers from 0 to 2⁶⁴ - 1") from None
 
 
+def _of_one_length(columns: "dict[str, np.ndarray[Any, Any]]") -> "list[np.ndarray[Any, Any]]":
+    """Repeat single numbers for all requests; raise `ValueError` where arrays differ in length."""
+    import numpy as np  # noqa: PLC0415
+
+    lengths = {name: column.size for name, column in columns.items() if column.size != 1}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{many} of `{name}`" for name, many in lengths.items())
+        raise ValueError(f"there are {told}: give each request one, or all of them a single one")
+    return list(np.broadcast_arrays(*columns.values()))
+
+
 def _whole(name: str, of: "ArrayLike") -> "np.ndarray[Any, Any]":
     """Return whole numbers as they are handed over; those of floating point too, if they are whole."""
     import numpy as np  # noqa: PLC0415
 
+    if np.ma.is_masked(of):
+        raise ValueError(f"some numbers of `{name}` are masked: leave out their requests (`compressed`)")
     numbers = np.ravel(np.asarray(of))
     are_whole = numbers.dtype.kind in "iu" or (numbers.dtype.kind == "f" and bool(np.all(numbers == np.trunc(numbers))))
     if numbers.size and not (are_whole and numbers.min() >= 0 and numbers.max() < 2**64):

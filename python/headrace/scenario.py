@@ -231,9 +231,11 @@ class Scenario:
 
 
 def _is_about(problem: Json, place: str) -> bool:
-    """Return true if a problem of a document is about what was put at a place: there, within it, or naming it."""
-    at = problem["path"].replace("[", ".").replace("]", "")
-    return at == place or at.startswith(f"{place}.") or (not at and problem["message"].startswith(f"`{place}`"))
+    """Return true if a problem of a document is about what was put at a place: there, within it, around it, or naming it."""
+    at, put = (path.replace("[", ".").replace("]", "") for path in (problem["path"], place))
+    is_put = problem["line"] is None
+    within, around = f"{at}.".startswith(f"{put}."), is_put and put.startswith(f"{at}.")
+    return within or around or (not at and problem["message"].startswith(f"`{place}`"))
 
 
 def load(path: str | Path) -> Scenario:

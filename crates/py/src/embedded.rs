@@ -1,5 +1,7 @@
 //! A storage system inside a Python program.
 
+use std::cell::Cell;
+
 use headrace_scenario::embedded::{Completion, LostWrite, Storage, StorageError};
 use headrace_storage::Change;
 use headrace_units::Nanos;
@@ -25,11 +27,24 @@ type FoundCompletion = (u64, u64, bool, Vec<Span>);
 /// A write that was answered and of which data is lost: ticket, number of the target, address, bytes, and the lost parts.
 type FoundLoss = (u64, usize, u64, u64, Vec<(u64, u64)>);
 
+thread_local! {
+    /// What the handler of a signal raised during a call, which is raised where the call ends.
+    static RAISED: Cell<Option<PyErr>> = const { Cell::new(None) };
+}
+
+/// Returns true if no handler of a signal raised anything since the last look.
+fn goes_on() -> bool {
+    let raised = Python::attach(|py| py.check_signals()).err();
+    let none = raised.is_none();
+    if !none {
+        RAISED.set(raised);
+    }
+    none
+}
+
 fn wrong(error: StorageError) -> PyErr {
     match error {
-        StorageError::Interrupted => {
-            Python::attach(|py| py.check_signals().err().unwrap_or_else(|| PyKeyboardInterrupt::new_err(())))
-        }
+        StorageError::Interrupted => RAISED.take().unwrap_or_else(|| PyKeyboardInterrupt::new_err(())),
         StorageError::Defect(law) => PyRuntimeError::new_err(law),
         other => PyValueError::new_err(other.to_string()),
     }
@@ -71,8 +86,7 @@ impl StorageHandle {
         seed: u64,
     ) -> PyResult<Self> {
         let mut storage = with_jobs(&jobs, |jobs| Storage::load_with_jobs(text, file, &sets, jobs, seed))?;
-        // The signal is only noted here: what is raised is raised where the call ends.
-        storage.interrupted_by(|| Python::attach(|py| py.check_signals().is_ok()));
+        storage.interrupted_by(goes_on);
         Ok(Self { storage })
     }
 

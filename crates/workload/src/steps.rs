@@ -103,7 +103,8 @@ pub struct CheckpointSpec {
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 4096))]
     pub in_flight: u32,
-    /// Times that the last checkpoint is read back after the last epoch, as for a restart. Before each, accelerators compute once.
+    /// Times that the last checkpoint is read back after the last epoch, as for a restart; one from before the run if none was due in it.
+    /// Before each, accelerators compute once.
     #[serde(default)]
     pub restores: u64,
     /// Pieces that each accelerator reads back at once.

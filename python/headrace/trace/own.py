@@ -45,6 +45,9 @@ def _frames(requests: Any) -> "Iterator[polars.DataFrame]":
         yield _complete(requests)
     elif isinstance(requests, Mapping):
         yield _complete(polars.DataFrame(dict(requests)))
+    elif not isinstance(requests, Iterable):
+        told = "columns (a mapping or a polars frame) or an iterable of mappings"
+        raise TypeError(f"requests are {told}, not {type(requests).__name__}")
     else:
         rows: list[Mapping[str, object]] = []
         for row in requests:

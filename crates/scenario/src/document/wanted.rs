@@ -27,10 +27,11 @@ fn kind(schema: &Json) -> Option<&str> {
     schema["type"].as_str().or_else(|| several.into_iter().find(|kind| *kind != "null"))
 }
 
-/// A map by the field that it needs first.
+/// A map by the field that it needs first, or by names where those are free.
 fn map_in_words(schema: &Json) -> String {
     match list(schema, "required").first().and_then(Json::as_str) {
         Some(field) => format!("a map of fields such as `{{{field}: …}}`"),
+        None if schema["additionalProperties"].is_object() => "a map by name, `{name: …}`".to_owned(),
         None => "a map of fields".to_owned(),
     }
 }

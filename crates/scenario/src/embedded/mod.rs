@@ -547,7 +547,8 @@ impl Storage {
                     return Err(StorageError::CannotChange(message));
                 }
                 Change::Slow(percent) if percent < 100 => {
-                    let message = format!("{percent} % of its time is less than usual");
+                    let times = f64::from(percent) / 100.0;
+                    let message = format!("{times} times as long is less than usual: give 1 or more");
                     return Err(StorageError::CannotChange(message));
                 }
                 Change::Slow(_) => {

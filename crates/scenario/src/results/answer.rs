@@ -234,7 +234,7 @@ fn training(steps: &StepResults) -> Option<String> {
                 stall => format!("each step stalls for {stall}"),
             }
         ),
-        _ if steps.samples_per_s == 0.0 && steps.checkpoints > 0 => return None,
+        _ if steps.samples_per_s == 0.0 && steps.checkpoints + steps.restores > 0 => return None,
         _ if steps.steps > 0 => format!(
             "Accelerators: {rate:.4} samples/s{starts}. Every step was the first of an epoch or after a checkpoint: no utilisation."
         ),

@@ -1081,6 +1081,25 @@ fn a_repack_says_when_it_ends() {
     is(of(&two, "verification_s"), 2.0 * 110.0);
 }
 
+/// Cartridges that nobody has begun with count with the mean capacity of those of both generations, 15 TB.
+#[test]
+fn verification_of_two_generations_knows_its_end() {
+    let verified = |days: u32| {
+        let case = Case::new("generations", &format!("0,put,u,h,a,1000,\n{},put,u,h,b,1000,\n", days * 86_400));
+        let of = |device: &str| format!("{{drives: 2, device: {device}}}");
+        let groups = format!("[{}, {}]", of("ibm-lto-8"), of("ibm-lto-9"));
+        let library =
+            format!("  tapes: {{type: tape_library, cartridges: 100, groups: {groups}, verify: {{drives: 4}}}}\n");
+        let results = case.run(&(POOL.to_owned() + &library + &archive(", library: tapes")));
+        let of = |name: &str| meter(&results, "tapes", name);
+        (of("verification_progress"), of("verified_bytes"))
+    };
+    let (all, (progress, bytes)) = (verified(30), verified(4));
+    is(all.0, 1.0);
+    assert!(progress < 0.4, "{progress}");
+    near(bytes / progress / all.1, 1.0, 0.05);
+}
+
 /// A file of a repacked cartridge is read from the new one: of a tenth of the data, at a tenth of its position.
 #[test]
 fn a_repacked_file_is_read_where_it_is_then() {

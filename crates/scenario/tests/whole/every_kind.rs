@@ -109,7 +109,7 @@ const LOADS: [&str; 7] = [
     "arrivals: {closed: {depth: 100}}, op: write, size: 512 B, durable: true",
 ];
 
-const RUN: &str = "run: {requests: 1000000, limits: {events: 50000, wall_time: 100 ms, parts: 100000, in_flight: 100000}}\n";
+const RUN: &str = "run: {requests: 1000000, limits: {events: 20000, wall_time: 100 ms, parts: 100000, in_flight: 100000}}\n";
 
 const ARCHIVE: &str = "
 system:

@@ -196,11 +196,11 @@ system:
     assert_eq!(apart.len(), 3);
 }
 
-/// Of 100 intervals of M/M/1 at ρ = 1/2, 95 are expected to contain the mean of 2 s, with a standard deviation of 2.2. The mean of the
+/// Of 50 intervals of M/M/1 at ρ = 1/2, 47.5 are expected to contain the mean of 2 s, with a standard deviation of 1.5. The mean of the
 /// means has a standard error of its own.
 #[test]
 fn intervals_of_split_runs_contain_the_mean() {
-    let runs = (1..=100).map(|seed| results(CLERK, &format!("seed: {seed}, requests: 384000, split: true")));
+    let runs = (1..=50).map(|seed| results(CLERK, &format!("seed: {seed}, requests: 384000, split: true")));
     let responses: Vec<_> = runs
         .inspect(|found| assert_eq!(found.replications, 32, "{:?}", found.notes))
         .map(|found| found.streams[0].response.clone())
@@ -212,7 +212,7 @@ fn intervals_of_split_runs_contain_the_mean() {
     let contains =
         |response: &&ResponseResults| (response.mean_ms - 2000.0).abs() <= response.half_width_ms.unwrap();
     let covered = responses.iter().filter(contains).count();
-    assert!((88..100).contains(&covered), "{covered} of 100");
+    assert!((43..=50).contains(&covered), "{covered} of 50");
     let means: Vec<f64> = responses.iter().map(|response| response.mean_ms).collect();
     let all = Interval::by_replications(&means, true).unwrap();
     assert!((all.mean - 2000.0).abs() < 1.5 * all.half_width, "{all:?}");

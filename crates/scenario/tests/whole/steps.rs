@@ -213,6 +213,17 @@ fn checkpoints_alone_take_as_long_as_the_accelerator_with_the_most() {
     assert!(!results.answer.contains("samples"), "{}", results.answer);
 }
 
+/// A checkpoint from before the run is read back where none was due.
+#[test]
+fn a_run_may_only_read_checkpoints() {
+    let steps = "accelerators: 2, batch: 0, compute: 50 ms, epochs: 1, \
+                 checkpoint: {every: 2, size: 400 kB, write: 100 kB, restores: 3}";
+    let (results, steps) = training("2 ms", steps);
+    assert_eq!((steps.checkpoints, steps.restores), (0, 3));
+    assert!(results.answer.contains("training: checkpoints of 800 kB: read back in 8 ms"), "{}", results.answer);
+    assert!(!results.answer.contains("samples"), "{}", results.answer);
+}
+
 /// The training that ends first ends the run, and what the other has left is said.
 #[test]
 fn training_that_is_cut_short_is_told() {

@@ -379,7 +379,7 @@ impl<'m> InOrder<'m> for Limiter<'m> {
             self.take(goes_on, request, breakdown);
             goes_on
         });
-        debug_assert_eq!(pass.end, breakdown.until());
+        assert_eq!(pass.end, breakdown.until());
         self.target.pass(request, breakdown);
     }
 }

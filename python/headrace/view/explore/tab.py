@@ -40,6 +40,8 @@ class Tab:
     def __init__(self, file: Path, changes: Json, allowed: Sequence[Path]) -> None:
         self.file, self.changes, self.allowed = file, changes, allowed
         self.history: History | None = None
+        self.pinned: scenarios.Scenario | None = None
+        """What was A when the file became invalid."""
         self.progressive = ProgressiveRun()
         self.found: Found | None = None
         """The last that was found of the present design with results."""
@@ -130,12 +132,13 @@ class Tab:
         try:
             loaded = await run.io_bound(self._loaded)
         except ScenarioError as error:
+            self.pinned = self.history.pinned if self.history else self.pinned
             self.history = None
             self.show_problems(error)
             return
         if loaded is None:  # The server is ending.
             return
-        self.history = History(loaded, self.history.pinned if self.history else None)
+        self.history = History(loaded, self.history.pinned if self.history else self.pinned)
         self.controls.forget()
         self.say("")
         self.begin()
@@ -352,10 +355,10 @@ class Tab:
         text = await run.io_bound(saving.text_of, self.file)
         if text is None or text in (self.text, self.seen) or self.client.is_deleted:
             return
+        self.seen = text
         if self.history is None or not self.history.can_undo:
             await self.load()
             return
-        self.seen = text
         self.changed_on_disk.clear()
         with self.changed_on_disk:
             part("span", f"{html.escape(self.file.name)} has changed on disk.")

@@ -42,7 +42,6 @@ impl<'m> Archive<'m> {
 
     async fn recall(&'m self, file: FileNumber, request: &Request<FileOp>, breakdown: &mut Breakdown) {
         let bytes = self.files.borrow()[file].bytes;
-        add(&self.counts.stages, 1);
         // Space first: drives that wait for space while the pool waits for a drive to be emptied would wait for ever.
         let (buffer, volume) = self.take_space(file, bytes, breakdown).await;
         let (library, spot) = self.copy_to_read(file);
@@ -56,6 +55,7 @@ impl<'m> Archive<'m> {
                 library.0.end(&request.with(Block { bytes: 0, ..request.work.data() }), breakdown, before);
                 return self.give_space(file);
             };
+            add(&self.counts.stages, u64::from(from == 0));
             for piece in buffer.parts(volume, from, part) {
                 self.on_tape_path(request, (library, &mounted), piece, breakdown).await;
             }

@@ -261,8 +261,17 @@ impl<'m> TapeLibrary<'m> {
         let silos = from.map_or(self.spec.all_silos(), |group| self.spec.groups[group].silos);
         let share = f64::from(silos) / f64::from(self.spec.all_silos());
         let there = (f64::from(self.spec.cartridges) * share) as u32;
-        let capacity = self.tapes[from.unwrap_or(0)].capacity;
-        job.begin(cartridges.map_or(there, |cartridges| cartridges.min(there)), capacity);
+        job.begin(cartridges.map_or(there, |cartridges| cartridges.min(there)), self.expected(from));
+    }
+
+    /// Returns the mean capacity of the cartridges of a group, or of all groups.
+    fn expected(&self, from: Option<usize>) -> u64 {
+        if let Some(group) = from {
+            return self.tapes[group].capacity;
+        }
+        let groups = self.spec.groups.iter().zip(self.tapes);
+        let of_silos = |(group, tape): (&DriveGroup, &Tape)| u128::from(group.silos) * u128::from(tape.capacity);
+        (groups.map(of_silos).sum::<u128>() / u128::from(self.spec.all_silos())) as u64
     }
 
     async fn maintain(&'m self, task: Task<'m>) {
@@ -282,7 +291,7 @@ impl<'m> TapeLibrary<'m> {
         let job = task.job;
         let left = job.left.get().checked_sub(1)?;
         let is_of = |cartridge: &Cartridge| task.from.is_none_or(|group| self.group_of(*cartridge) == group);
-        let expected = self.tapes[task.from.unwrap_or(0)].capacity;
+        let expected = self.expected(task.from);
         let Some(found) = (job.next.get()..self.spec.cartridges).find(is_of) else {
             // There were fewer than their share of the silos.
             job.all.set(job.all.get() - job.left.replace(0) as u64 * expected);
