@@ -225,7 +225,7 @@ def test_what_is_slow_takes_longer_until_it_is_not() -> None:
         assert done
         took.append(done.at_ns - began)
     assert took == [5_000_000, 40_000_000, 5_000_000]
-    with pytest.raises(ValueError, match="times is 0.5: give a number from 1"):
+    with pytest.raises(ValueError, match=r"times is 0\.5: give a number from 1"):
         storage.slow("clerk", 0.5)
 
 

@@ -64,7 +64,7 @@ def test_each_report_is_a_load_of_its_own_rate(tmp_path: Path, text: str) -> Non
     assert found.remarks == [
         "the first report, which is since the machine started, is left out",
         "iostat does not say where requests went: they are taken as random",
-        "discards are left out",
+        "discards are left out, and slowed reads and writes down if they were many",
     ]
 
 

@@ -19,9 +19,9 @@ from typing import Any
 
 import headrace
 import systems
-from headrace.experiment.capacity import LOSS, capacity
+from headrace.experiment.capacity import capacity
 from headrace.experiment.design import Experiment, Point
-from headrace.experiment.objective import Objective, objective
+from headrace.experiment.objective import MOST_LOST, Objective, objective
 from headrace.experiment.rounds import run
 
 Json = dict[str, Any]
@@ -254,7 +254,7 @@ def judged_again(scenario: headrace.Scenario, asked: Objective, number: int, tim
     if table.reason(point) or any(record["saturated"] for record in table.of(point)):
         return False
     dropped = table.mean(point, "users.dropped")
-    if dropped and dropped[0] > LOSS:
+    if dropped and dropped[0] > MOST_LOST:
         return False
     found = table.mean(point, asked.metric(table.metrics))
     return None if found is None else asked.is_met(found[0], found[1] or 0.0)

@@ -231,7 +231,7 @@ class Scenario:
 
 
 def _is_about(problem: Json, place: str) -> bool:
-    """Return true if a problem of a document is about what was put at a place: there, within it, around it, or naming it."""
+    """Return true if a problem is about what was put at a place: there, within or around it, or by its name."""
     at, put = (path.replace("[", ".").replace("]", "") for path in (problem["path"], place))
     is_put = problem["line"] is None
     within, around = f"{at}.".startswith(f"{put}."), is_put and put.startswith(f"{at}.")

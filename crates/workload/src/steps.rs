@@ -34,7 +34,8 @@ pub struct StepSpec {
     #[serde(default = "two")]
     #[schemars(range(max = 1_000_000))]
     pub prefetch: u32,
-    /// A sample is read in pieces of this size, one after another. Default: in one.
+    /// A sample is read in pieces of this size, one after another. Where a file has several samples of one size, its pieces are read in order,
+    /// and a sample that lies in a piece which was read comes with it. Default: each sample in one piece of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<Bytes>,
     /// Time for which a thread works on each sample that it has read.
@@ -246,6 +247,10 @@ pub struct DataSet {
     from: u64,
     /// From one sample's beginning to the next.
     slot: u64,
+    /// From one file's beginning to the next.
+    file_slot: u64,
+    /// The bytes of a piece, where samples lie side by side in files that are read piece by piece.
+    piece: Option<u64>,
     /// Where the first checkpoint lies.
     checkpoints: u64,
     sizes: RngStream,
@@ -269,12 +274,18 @@ impl DataSet {
             let why = format!("all accelerators write {needed}, and there are {room}");
             return Err(Invalid::new("checkpoint", why).help("address a larger component"));
         }
-        let slot = spec.size.bounds().1.0.next_multiple_of(spec.align.unwrap_or(BLOCK).0.max(1));
-        let places = room.0.saturating_sub(steps.checkpoints()) / slot.max(1);
+        let (least, most) = spec.size.bounds();
         let per_file = u64::from(steps.samples_per_file);
+        let piece = steps.read.filter(|_| per_file > 1 && least == most && spec.align.is_none());
+        let align = if piece.is_some() { 1 } else { spec.align.unwrap_or(BLOCK).0.max(1) };
+        let slot = most.0.next_multiple_of(align);
+        let file_slot =
+            if piece.is_some() { (per_file * slot).next_multiple_of(BLOCK.0) } else { per_file * slot };
+        let places = room.0.saturating_sub(steps.checkpoints()) / file_slot.max(1) * per_file;
         let samples = steps.samples.unwrap_or(places) / per_file * per_file;
         if samples > places {
-            let needed = Bytes(samples.saturating_mul(slot).saturating_add(steps.checkpoints()));
+            let files = (samples / per_file).saturating_mul(file_slot);
+            let needed = Bytes(files.saturating_add(steps.checkpoints()));
             let invalid = Invalid::new("samples", format!("they need {needed}, and there are {room}"));
             return Err(invalid.help("give fewer, or address a larger component"));
         }
@@ -295,6 +306,8 @@ impl DataSet {
             shuffled: steps.shuffle,
             from: from.0,
             slot,
+            file_slot,
+            piece: piece.map(Bytes::get),
             checkpoints: from.0 + room.0.saturating_sub(steps.checkpoints()),
             sizes: of("sizes of samples"),
             orders: of("orders of samples"),
@@ -306,15 +319,29 @@ impl DataSet {
         self.share
     }
 
-    /// The `n`-th sample that an accelerator reads in all, as one read. Its size is that of the sample whenever it is read.
+    /// What an accelerator reads for the `n`-th sample in all, as one read: none of its bytes where an earlier piece has them. The size of a
+    /// sample is the same whenever it is read.
     pub fn sample(&self, accelerator: u32, n: u64) -> Block {
         let (epoch, place) = (n / self.share, u64::from(accelerator) * self.share + n % self.share);
         let (files, per_file) = self.files;
         let file = place / per_file;
         let file = if self.shuffled { Shuffle::new(files, self.orders.key(epoch)).at(file) } else { file };
-        let sample = file * per_file + place % per_file;
-        let bytes = self.spec.size.draw(&mut self.sizes.of(sample)).0;
-        Block { op: Op::Read, address: self.from + sample * self.slot, bytes }
+        let (file_begins, at) = (self.from + file * self.file_slot, place % per_file);
+        if let Some(piece) = self.piece {
+            let (begins, bytes) = self.pieces(at, piece, n % self.share == 0);
+            return Block { op: Op::Read, address: file_begins + begins, bytes };
+        }
+        let bytes = self.spec.size.draw(&mut self.sizes.of(file * per_file + at)).0;
+        Block { op: Op::Read, address: file_begins + at * self.slot, bytes }
+    }
+
+    /// Returns where the pieces begin in their file that the sample at a place is the first to need, and their bytes; the first that an
+    /// accelerator reads of an epoch needs all of its own.
+    fn pieces(&self, at: u64, piece: u64, is_first: bool) -> (u64, u64) {
+        let begins = at * self.slot;
+        let from = if is_first { begins / piece * piece } else { begins.next_multiple_of(piece) };
+        let to = ((at + 1) * self.slot).next_multiple_of(piece).min(self.files.1 * self.slot);
+        (from, to.saturating_sub(from))
     }
 
     /// What an accelerator writes of a checkpoint, or reads back, as one request.

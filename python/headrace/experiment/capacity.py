@@ -17,7 +17,7 @@ from headrace.experiment.columns import column, with_unit
 from headrace.experiment.design import Experiment, Point, Value
 from headrace.experiment.engines import Engine
 from headrace.experiment.formula import Quantity, quantity
-from headrace.experiment.objective import Objective, measuring, objective, one_or_more, promised
+from headrace.experiment.objective import Objective, implied, lost, measuring, objective, one_or_more, promised
 from headrace.experiment.rounds import Watch, run, telling
 from headrace.experiment.table import Table
 from headrace.quantities import interval
@@ -50,17 +50,6 @@ LONGER, LONGEST = 4, 16
 
 # Sizes are rounded to whole sectors.
 SECTOR = 512
-
-# What hosts may lose without a system failing to keep up: a limit of requests in flight drops one now and then at any
-# load.
-LOSS = 0.001
-
-# What hosts lose when a system does not keep up; none of it shows in response times.
-LOSSES = {
-    "dropped": "of the requests of {stream} were dropped",
-    "expired": "of the requests of {stream} expired",
-    "blocked": "of the time {stream} was blocked",
-}
 
 
 @dataclass
@@ -512,21 +501,23 @@ class _Search:
             return Probe(
                 value, number, False, {}, f"no run there has {missing.bare}", _busiest(table, point), unsettled=few
             )
-        goals = self.asked + self._implied(table)
+        goals = self.asked + implied(table.metrics, self.asked)
         found = {one.text: self._measured(table, point, one, many) for one in goals}
-        if (lost := next((one for one in self.asked if found[one.text] is None), None)) is not None:
-            return Probe(value, number, False, {}, f"{lost.of}: no request was answered", _busiest(table, point))
+        if (none := next((one for one in self.asked if found[one.text] is None), None)) is not None:
+            return Probe(value, number, False, {}, f"{none.of}: no request was answered", _busiest(table, point))
         known = {text: of for text, of in found.items() if of}
         verdicts = {one.text: one.is_met(*known[one.text]) for one in goals if one.text in known}
         # One goal missed decides; otherwise all must be known to be met.
         meets = False if False in verdicts.values() else None if None in verdicts.values() else True
-        why = next((_lost(one, known) for one in goals[len(self.asked) :] if verdicts[one.text] is False), None)
+        beside = (one for one in goals[len(self.asked) :] if verdicts[one.text] is False)
+        why = next((lost(one, known[one.text][0]) for one in beside), None)
         unsettled = table.unsettled(point) if meets is not False and not self.is_whole else None
         # What is not yet in steady state does less than that asks of it.
         meets = None if unsettled else meets
         margin = min(one.margin(known[one.text][0]) for one in goals if one in self.asked or not verdicts[one.text])
         asked = {one.text: known[one.text] for one in self.asked}
-        slowest = next((told for one in self.asked if (told := _slowest(table, point, one))), None)
+        nearest = sorted(self.asked, key=lambda one: one.margin(known[one.text][0]))
+        slowest = next((told for one in nearest if (told := _slowest(table, point, one))), None)
         return Probe(value, number, meets, asked, why, _busiest(table, point), slowest, margin, unsettled)
 
     def _without(self, table: Table) -> Objective | None:
@@ -534,13 +525,6 @@ class _Search:
         if not any(probe.found for probe in self.probes):
             return None
         return next((one for one in self.asked if not one.is_in(table.metrics)), None)
-
-    def _implied(self, table: Table) -> tuple[Objective, ...]:
-        """Return a goal for each share that hosts lose and no objective speaks of."""
-        said = {one.metric(table.metrics) for one in self.asked}
-        shares = [metric for metric in table.metrics if metric.rpartition(".")[2] in LOSSES and metric not in said]
-        asked = [f"{what}({stream}) < {LOSS}" for stream, _, what in (metric.rpartition(".") for metric in shares)]
-        return tuple(objective(text, bounded=True) for text in asked)
 
     def _measured(self, table: Table, point: Point, asked: Objective, many: int) -> tuple[float, float] | None:
         """Return a number with its half-width, widened for as many verdicts as a search needs."""
@@ -552,10 +536,6 @@ class _Search:
             return None
         level = 1 - (1 - CONFIDENCE) / 2 / DECISIONS / len(self.asked)
         return found[0], (found[1] or 0.0) * float(stdtrit(many - 1, level) / stdtrit(many - 1, 0.975))
-
-
-def _lost(missed: Objective, found: dict[str, tuple[float, float]]) -> str:
-    return f"{found[missed.text][0]:.2%} {LOSSES[missed.what].format(stream=missed.of)}"
 
 
 def _slowest(table: Table, point: Point, asked: Objective) -> str | None:

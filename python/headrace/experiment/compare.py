@@ -11,7 +11,7 @@ from headrace.errors import refusal
 from headrace.experiment.columns import beginning, metric_name, metric_title, scale_of
 from headrace.experiment.design import Experiment, Point
 from headrace.experiment.engines import Engine
-from headrace.experiment.objective import time_of
+from headrace.experiment.objective import HOW_LOST, MOST_LOST, time_of
 from headrace.experiment.rounds import Watch, run, telling
 from headrace.experiment.table import Table
 from headrace.experiment.task import STATISTICS, Record
@@ -87,7 +87,7 @@ class Comparison(InNotebook):
         """Return the differences as columns and rows: mean responses, p99 and rates, or `every` metric."""
         ends = (".mean_ms", ".p99_ms", "_per_s", ".utilisation")
         aims = [one for one in self.differences if time_of(one.metric) is not None]
-        chosen = [one for one in self.differences if every or one in aims or one.metric.endswith(ends)]
+        chosen = [one for one in self.differences if every or one in aims or one.metric.endswith(ends) or _loses(one)]
         return ["", "differs", "A", "B", "difference", "in percent"], [_row(one) for one in chosen]
 
     def _draw(self) -> "ChartType":
@@ -112,6 +112,7 @@ class Comparison(InNotebook):
         said = [f"B ({self.b}) is {', '.join(shown)} than A ({self.a})"] if shown else []
         said += [f"{', '.join(hidden)}: no difference shown"] if hidden else []
         said += [self._late(one) for one in chosen]
+        said += [_lost(one) for one in self.differences if _loses(one)]
         said = [part for part in said if part]
         said += [
             f"in {' and '.join(self.saturated)} a component was never idle: response times grow with run length"
@@ -131,6 +132,16 @@ class Comparison(InNotebook):
         if not (mean.shown and late.shown and late.difference * mean.difference < 0):
             return ""
         return f"but the slowest hundredth of {_whose(mean)} is {_change(late)}"
+
+
+def _loses(one: Difference) -> bool:
+    """Return true of what hosts lose, where they lose more than a little."""
+    return one.metric.rpartition(".")[2] in HOW_LOST and max(one.a, one.b) > MOST_LOST
+
+
+def _lost(one: Difference) -> str:
+    stream, _, how = one.metric.rpartition(".")
+    return f"{one.a:.2%} {HOW_LOST[how].format(stream=stream)} in A, {one.b:.2%} in B"
 
 
 def _row(one: Difference) -> list[str]:

@@ -33,6 +33,16 @@ WHATS = (*TIMES, WITHIN, *RATES, "au", *LOSSES, "utilisation", "queue", *COSTS)
 # Of these less is better: `<` is the goal, and `>` the limit.
 LESS_IS_BETTER = {*TIMES, *LOSSES, *COSTS, "utilisation", "queue"}
 MORE_IS_BETTER = {*RATES, WITHIN, "au"}
+# What hosts may lose without a system failing to keep up: a limit of requests in flight drops one now and then at any
+# load.
+MOST_LOST = 0.001
+# What hosts lose when a system does not keep up; none of it shows in response times.
+HOW_LOST = {
+    "dropped": "of the requests of {stream} were dropped",
+    "expired": "of the requests of {stream} expired",
+    "failed": "of the requests of {stream} failed",
+    "blocked": "of the time {stream} was blocked",
+}
 # What is not beyond a bound: by whether it is passed from below, and lies beyond itself.
 OPPOSITES = {(True, False): "≤", (True, True): "<", (False, False): "≥", (False, True): ">"}
 EXAMPLE = "write it as `p99(reads) > 20 ms` or `mean(users)`"
@@ -315,6 +325,20 @@ def objective(text: str, *, bounded: bool, fields: bool = False) -> Objective:
         _ms(text, time)
     within_time = time and time.strip()
     return Objective(text, found["what"], of.strip(), above, bound, time=within_time, or_equal=sign.endswith("="))
+
+
+def implied(metrics: Iterable[str], asked: Iterable[Objective]) -> tuple[Objective, ...]:
+    """Return a goal for each share that hosts lose in runs with these metrics, and that nothing asked is about."""
+    known = list(metrics)
+    said = {one.metric(known) for one in asked if one.fields is None}
+    shares = [metric for metric in known if metric.rpartition(".")[2] in HOW_LOST and metric not in said]
+    texts = [f"{what}({stream}) < {MOST_LOST}" for stream, _, what in (metric.rpartition(".") for metric in shares)]
+    return tuple(objective(text, bounded=True) for text in texts)
+
+
+def lost(missed: Objective, share: float) -> str:
+    """Say what hosts lost: `61.64% of the requests of users failed`."""
+    return f"{share:.2%} {HOW_LOST[missed.what].format(stream=missed.of)}"
 
 
 def _ms(text: str, time: str) -> float:

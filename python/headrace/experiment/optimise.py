@@ -19,7 +19,7 @@ from headrace.experiment import design, search
 from headrace.experiment.columns import Column, column, ending
 from headrace.experiment.design import Experiment, Point, Value, short
 from headrace.experiment.engines import Engine
-from headrace.experiment.objective import Objective, measuring, objective, one_or_more, promised
+from headrace.experiment.objective import Objective, implied, measuring, objective, one_or_more, promised
 from headrace.experiment.rounds import Watch, run, telling
 from headrace.experiment.store import Store
 from headrace.experiment.table import Table
@@ -245,7 +245,8 @@ class Optimum(InNotebook):
         if not self.closest:
             return ""
         nearest = self.closest[0]
-        return f" Closest: {nearest.point}, {_found_of(nearest, self.constraints)}."
+        told = ", ".join(filter(None, (str(nearest.point), _found_of(nearest, self.constraints))))
+        return f" Closest: {told}."
 
     @property
     def _run(self) -> list[Trial]:
@@ -304,8 +305,10 @@ def optimise(
     `vary` as for a sweep: what is tried are its values. Where there are no more than `trials` designs, all are tried;
     else Optuna chooses as many that can be run, one goal by TPE, several by NSGA-II, always from the same seed. A
     design whose constraints its
-    intervals do not decide gets more replications, `budget` at most. With `store` runs are kept, and Optuna's study as
-    `optuna.log` in the same folder: the same call goes on from there. All designs have the same random numbers, which
+    intervals do not decide gets more replications, `budget` at most. A design that loses more than a thousandth of the
+    requests of a stream breaks a constraint too, unless one of yours is about such losses. With `store` runs are kept,
+    and Optuna's study as `optuna.log` in the same folder: the same call goes on from there. All designs have the same
+    random numbers, which
     may favour the best of many by chance: run it with another seed. Ctrl-C raises `Interrupted` with the result of the
     designs tried so far.
     """
@@ -411,6 +414,8 @@ class _Bench:
         }
         verdicts = {one.text: one.holds(*values[one.text]) for one in self.constraints}
         broken = tuple(text for text, holds in verdicts.items() if holds is False)
+        beside = implied(table.metrics, (*(goal for goal, _ in self.goals), *self.constraints))
+        broken += tuple(one.text for one in beside if one.holds(*self._found(table, point, one)) is False)
         unsure = tuple(text for text, holds in verdicts.items() if holds is None)
         return Trial(point, values, broken, unsure, unsettled=table.unsettled(point))
 

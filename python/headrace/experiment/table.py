@@ -12,7 +12,7 @@ from headrace.experiment import stored
 from headrace.experiment.columns import is_time, metric_title, numbers, scale_of
 from headrace.experiment.design import Experiment, Point, short
 from headrace.experiment.formula import quantity
-from headrace.experiment.objective import MORE_IS_BETTER, OPERATIONS, objective, time_of
+from headrace.experiment.objective import MORE_IS_BETTER, MOST_LOST, OPERATIONS, implied, lost, objective, time_of
 from headrace.experiment.precision import LEAST, SEQUENTIAL, known, named, of_streams
 from headrace.experiment.task import SLOWEST_WAIT, SLOWEST_WORK, STATISTICS, Record
 from headrace.quantities import Unit, counted, format_time, interval, percentage, unit
@@ -276,6 +276,8 @@ class Table(InNotebook):
             said.append(f"{len(failed)} of {asked} points failed.")
         if overloaded := sum(map(self.is_overloaded, self.experiment.points)):
             said.append(f"{overloaded} of {asked} points {'is' if overloaded == 1 else 'are'} overloaded.")
+        if lost := self._lost():
+            said.append(lost)
         if missing := self._missing():
             said.append(f"{missing} of {asked} points were not run.")
         if short := self._short():
@@ -287,6 +289,19 @@ class Table(InNotebook):
             counted = "1 point did" if len(vague) == 1 else f"{len(vague)} points did"
             said.append(f"{counted} not reach ±{precision.within:.2%} within {precision.budget} replications.")
         return " ".join(said) or "Nothing was found."
+
+    def _lost(self) -> str:
+        """Say at how many points requests were lost, which response times leave out, and where most were."""
+        goals = implied(self.metrics, ())
+        points = [point for point in self.experiment.points if self.of(point) and not self.reason(point)]
+        found = [(self.mean(point, one.metric(self.metrics)), one, point) for one in goals for point in points]
+        shares = [(mean[0], one, point) for mean, one, point in found if mean and mean[0] > MOST_LOST]
+        if not shares:
+            return ""
+        most, one, point = max(shares, key=lambda share: share[0])
+        many = len({point.key for _, _, point in shares})
+        said = f"At {many} of {len(self.experiment.points)} points times leave out requests that were lost"
+        return f"{said}: {lost(one, most)} at {point}."
 
     @property
     def _loads(self) -> list[str]:

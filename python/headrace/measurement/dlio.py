@@ -25,6 +25,10 @@ HELP = "give a configuration of DLIO, as `configs/workload` of DLIO and MLPerf S
 SIZES = 16
 # A read of training files: what the kernel reads ahead of PyTorch at most, and of TensorFlow the `transfer_size`.
 READ, TRANSFER = 1 << 20, 262_144
+# The loaders that DLIO has.
+LOADERS = ("tensorflow", "pytorch", "dali", "native_dali", "synthetic")
+# A deviation that is off by more than this share is said.
+FAR_OFF = 0.1
 MOST_THREADS = 4096
 # Requests that the kernel gives to a device at once when it writes back (`BLK_MAX_REQUEST_COUNT`, block/blk.h), and
 # windows that it reads ahead: the present one and the next (mm/readahead.c).
@@ -144,7 +148,10 @@ class _Configuration:
             option, equals, value = param.partition("=")
             if not equals:
                 raise refusal(path, f"`{param}` is no option with a value", "write `dataset.num_files_train=5600`")
-            self.options[option.strip()] = yaml.safe_load(value)
+            try:
+                self.options[option.strip()] = yaml.safe_load(value)
+            except yaml.YAMLError:
+                raise refusal(path, f"the value in `{param}` is not YAML", "close its brackets and quotes") from None
         self.honoured: set[str] = {"framework", "workflow.train", "dataset.format"}
         self.remarks: list[str] = []
 
@@ -170,7 +177,10 @@ class _Configuration:
         return number
 
     def count(self, *options: str, default: int, least: int = 0) -> int:
-        return int(self.number(*options, default=default, least=least))
+        number = self.number(*options, default=default, least=least)
+        if not float(number).is_integer():
+            raise self.bad(self.get(*options)[0], f"is {number:g}", "write a whole number")
+        return int(number)
 
     def word(self, option: str, default: str) -> str:
         value = self.get(option)[1]
@@ -216,13 +226,21 @@ class _Configuration:
     def _erlang(self, option: str, mean: float, shape: float) -> str | Json:
         """Return the distribution of whole stages whose mean is that given, and its deviation nearly."""
         stages = min(max(round(shape), 1), 1000)
-        self.remarks.append(f"`{option}` is drawn as the sum of {stages} exponential stages with its mean")
+        told = f"`{option}` is drawn as the sum of {stages} exponential stages with its mean"
+        if abs(math.sqrt(shape / stages) - 1) > FAR_OFF:
+            deviations = (_time(mean / math.sqrt(of)) for of in (stages, shape))
+            told += ", and a deviation of {}, not {}".format(*deviations)
+        self.remarks.append(told)
         return {"erlang": {"stages": stages, "mean": _time(mean)}}
 
     def scenario(self, device: str | None) -> TrainingScenario:
         if not self.is_on("workflow.train", default=True):
             return self._of(self._checkpoints_alone(), size="1 MiB", device=device)
         loader = self.word("reader.data_loader", "tensorflow")
+        if loader not in LOADERS:
+            self.remarks.append(
+                f"`reader.data_loader`: `{loader}` is simulated as TensorFlow's; known are {', '.join(LOADERS)}"
+            )
         if "synthetic" in (loader, self.word("dataset.format", "tfrecord")):
             raise self.bad("reader.data_loader", "is synthetic: nothing is read", "name a loader that reads files")
         self._aliases()
@@ -288,6 +306,9 @@ class _Configuration:
         if self.word("dataset.format", "tfrecord") != "parquet":
             return None
         columns = self.get("dataset.parquet.columns")[1]
+        if isinstance(columns, list) and not all(isinstance(one, dict) for one in columns):
+            help_ = "write each as `{name: f0, dtype: float32, size: 1}`"
+            raise self.bad("dataset.parquet.columns", f"is {columns!r}"[:80], help_)
         rows = self.count("dataset.parquet.row_group_size", default=row_groups.ROWS, least=1)
         per_file = self.count("dataset.num_samples_per_file", default=1, least=1)
         groups = row_groups.of(min(rows, per_file), columns if isinstance(columns, list) else [])
@@ -343,15 +364,21 @@ class _Configuration:
             # DLIO begins to count in each epoch.
             samples = min(samples, limit * batch * self.accelerators)
         in_order = min(per_file, samples)
+        if is_pytorch and not groups and per_file > 1 and self._is_shuffled("sample"):
+            in_order = 1
+            self.remarks.append("`reader.sample_shuffle`: samples are read one by one from anywhere in all files")
         if groups:
             # What is read stands for the samples of a batch.
             samples, in_order = samples // batch * reads, max(in_order // batch * reads, 1)
         steps |= {"samples": samples, "epochs": epochs}
         steps |= {"samples_per_file": in_order} if in_order > 1 else {}
-        # YAML reads a bare `off` as false.
-        orders = {self.word(f"reader.{of}_shuffle", "off") for of in ("file", "sample")}
-        steps |= {} if orders - {"off", "false"} else {"shuffle": False}
+        orders = [self._is_shuffled(of) for of in ("file", "sample")]
+        steps |= {} if any(orders) else {"shuffle": False}
         return steps | self._checkpoint(samples // (reads * self.accelerators))
+
+    def _is_shuffled(self, of: str) -> bool:
+        """Return true if `file`s or `sample`s are; YAML reads a bare `off` as false."""
+        return self.word(f"reader.{of}_shuffle", "off") not in {"off", "false"}
 
     def _prefetch(self, threads: int, *, is_pytorch: bool) -> int:
         """Return how many batches are fetched ahead.
@@ -382,7 +409,15 @@ class _Configuration:
         deviation = self.number(*(f"dataset.{name}" for name in names), default=0.0) / math.sqrt(2)
         element = self.word("dataset.record_element_type", "uint8")
         if dims:
-            return _size(math.prod(int(dim) for dim in dims) * int("".join(filter(str.isdigit, element)) or 8) // 8)
+            if deviation:
+                self.remarks.append(
+                    "`record_length_bytes_stdev` is ignored: `record_dims` says how long each record is"
+                )
+            return _size(
+                math.prod(self._whole_numbers("dataset.record_dims"))
+                * int("".join(filter(str.isdigit, element)) or 8)
+                // 8
+            )
         if not deviation:
             return _size(mean)
         law = NormalDist(mean, deviation)
@@ -474,8 +509,15 @@ class _Configuration:
         return 3 * groups + layers
 
     def _sum(self, option: str) -> int:
+        return sum(self._whole_numbers(option)) if isinstance(self.get(option)[1], list) else 0
+
+    def _whole_numbers(self, option: str) -> list[int]:
+        """Return the whole numbers in a list; a single one counts as a list of one."""
         value = self.get(option)[1]
-        return sum(int(one) for one in value) if isinstance(value, list) else 0
+        numbers = value if isinstance(value, list) else [value]
+        if not all(isinstance(one, int) and not isinstance(one, bool) and one > 0 for one in numbers):
+            raise self.bad(option, f"is {value!r}", "give whole numbers above 0: `[224, 224]`")
+        return numbers
 
     def _storage(self, stream: Json, device: str | None) -> Json:
         """Return the drive that holds the data set, enlarged where it would not fit."""

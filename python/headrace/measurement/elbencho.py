@@ -76,9 +76,11 @@ class _Phase:
             return [self._point(SINGLE[self.name], ALONE, None)]
         if not self.name.startswith(MIXED):
             return []
-        reads, writes = (self._number(f"{which}IOPS [last]") for which in (BESIDE_WRITES, ALONE))
-        share = reads / (reads + writes)
-        return [self._point("read", BESIDE_WRITES, share), self._point("write", ALONE, share)]
+        rates = {"read": BESIDE_WRITES, "write": ALONE}
+        per_s = {op: self._number(f"{which}IOPS [last]", least=0) for op, which in rates.items()}
+        share = per_s["read"] / (sum(per_s.values()) or 1.0)
+        # A mix of 0 or 100 % has one of them.
+        return [self._point(op, which, share) for op, which in rates.items() if per_s[op] > 0]
 
     def remarks(self) -> list[str]:
         """Return what a reader must know of the phase."""
@@ -99,13 +101,25 @@ class _Phase:
             "block_bytes": int(size),
             "iodepth": max(int(self._number("IO depth", least=0)), 1),
             "numjobs": int(self._number("threads") * max(self._number("hosts", least=0), 1)),
-            "file_bytes": int(self._number("file size", least=0)) or None,
+            "file_bytes": self._file_bytes(),
+            "file": self._shared(),
             "runtime_s": seconds,
             "ios": round(iops * seconds),
             "iops": iops,
             "bandwidth_bytes_per_s": iops * size,
             "mean_ms": self._number(f"{which}IO lat us [avg]") / 1000,
         }
+
+    def _file_bytes(self) -> int | None:
+        """Return the bytes that a thread addresses: all of a shared file or device, or its own files in its folders."""
+        size = int(self._number("file size", least=0))
+        counts = (int(self._number(name, least=0)) for name in ("files", "dirs")) if self._shared() is None else ()
+        return math.prod((size, *(max(count, 1) for count in counts))) or None
+
+    def _shared(self) -> str | None:
+        """Return what all threads read and write, where that is a file or a device."""
+        kind = self.row.get("path type", "")
+        return kind if kind in {"file", "blockdev"} else None
 
     def _number(self, name: str, least: float = 1e-9) -> float:
         """Return a number of the line; an empty one is 0, which most may not be."""

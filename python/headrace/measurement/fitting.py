@@ -8,6 +8,7 @@ has, anywhere within the bounds.
 
 import json
 import math
+from collections import Counter
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
@@ -169,13 +170,15 @@ def fit(
 
     `measures` are those of `loads.MEASURES` that are fitted, which the measurement must have at every load. Without
     `cross_validate` that part is null.
-    The search begins at what the scenario has, or halfway between the bounds. Raises `ScenarioError` where a field does
-    not exist, or there are fewer loads than fields.
+    The search begins at what the scenario or its device has, or halfway between the bounds if that lies outside. Raises
+    `ScenarioError` where a field does not exist, or there are fewer loads than fields.
     """
     tell = tell or (lambda _: None)
     name = loads.stream_of(scenario, stream)
     of, remarks = loads.loads_of(found)
     parameters = [parameter(given, scenario) for given in vary]
+    if twice := [path for path, many in Counter(one.path for one in parameters).items() if many > 1]:
+        raise refusal("--vary", f"`{twice[0]}` is given twice", "give each field once, with its bounds")
     _refuse_too_few(parameters, of, measures)
     problem = _Problem(scenario, name, parameters, of, requests, measures)
     every = list(range(len(of)))
@@ -254,7 +257,7 @@ def _rows(problem: _Problem, fit: _Fit) -> list[Json]:
 def _row(one: Parameter, place: float, error: float | None) -> Json:
     """Return a parameter; one without an error keeps its prior, with the bounds as interval."""
     if error is None:
-        now, error, ends = one.written(place) if one.was is None else one.was, PRIOR_ERROR, (0.0, 1.0)
+        now, error, ends = one.written(place) if place_of(one) is None else one.was, PRIOR_ERROR, (0.0, 1.0)
         return _told(one, now, one.slope(place) * error, ends) | {"determined": False}
     ends = (max(place - 2 * error, 0.0), min(place + 2 * error, 1.0))
     return _told(one, one.written(place), one.slope(place) * error, ends) | {"determined": True}
@@ -282,7 +285,7 @@ def _warnings(problem: _Problem, fit: _Fit) -> list[str]:
     warnings = []
     for at, (one, place) in enumerate(zip(problem.parameters, fit.places, strict=True)):
         if at not in fit.free:
-            begins = "the middle of its bounds" if one.was is None else "its value in the scenario"
+            begins = "the middle of its bounds" if place_of(one) is None else "its value in the scenario"
             warnings.append(
                 f"{_says_little(one)}, so it keeps {begins}, {one.written(place)}, with its bounds as interval"
             )

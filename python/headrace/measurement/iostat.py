@@ -24,6 +24,8 @@ RATES = {"kB/s": 1024, "MB/s": 1 << 20, "sec/s": 512}
 # Fewer requests a second than this are nothing to compare with.
 FEWEST_PER_S = 1.0
 SECTOR = 512
+# Requests that no stream has here.
+BESIDE = {"d/s": "discards", "f/s": "flushes"}
 QUEUES = ("aqu-sz", "avgqu-sz")
 # The mean time of reads and writes together, in sysstat 10 and before.
 TOGETHER = "await"
@@ -48,8 +50,9 @@ def read(file: Path, disk: str | None = None) -> Measurement:
     remarks.append("iostat does not say where requests went: they are taken as random")
     if any(TOGETHER in report.get(name, {}) for report in reports):
         remarks.append("`await` is that of reads and writes together: both have it here")
-    if any(report.get(name, {}).get("d/s", 0) > 0 for report in reports):
-        remarks.append("discards are left out")
+    for column, what in BESIDE.items():
+        if any(report.get(name, {}).get(column, 0) > 0 for report in reports):
+            remarks.append(f"{what} are left out, and slowed reads and writes down if they were many")
     return Measurement(points, {"iostat": name}, remarks)
 
 
@@ -76,22 +79,28 @@ def _points(file: Path, device: str, at: int, numbers: dict[str, float]) -> Iter
     for op, side in SIDES.items():
         if rates[op] < FEWEST_PER_S:
             continue
-        bytes_per_s = _bytes_per_s(numbers, side)
+        size = _size(numbers, side, rates[op])
         yield {
             "job": f"{device}, report {at}",
             "source": file.name,
             "op": op,
             "pattern": "random",
             "read_share": rates["read"] / sum(rates.values()),
-            "block_bytes": max(round(bytes_per_s / rates[op] / SECTOR), 1) * SECTOR,
+            "block_bytes": size,
             "iodepth": max(round(next((numbers[name] for name in QUEUES if name in numbers), 1.0)), 1),
             "numjobs": 1,
             "iops": rates[op],
-            "bandwidth_bytes_per_s": bytes_per_s,
+            "bandwidth_bytes_per_s": _bytes_per_s(numbers, side) or rates[op] * size,
             # A time that rounds to nothing is at most half of its last digit.
             "mean_ms": numbers[f"{side}_await"] or 0.005,
             "arrivals": "open",
         }
+
+
+def _size(numbers: dict[str, float], side: str, per_s: float) -> int:
+    """Return the mean size of a request: iostat's own if there, since few bytes a second round to nothing."""
+    kib = numbers.get(f"{side}areq-sz") or _bytes_per_s(numbers, side) / per_s / 1024
+    return max(round(kib * 1024 / SECTOR), 1) * SECTOR
 
 
 def _bytes_per_s(numbers: dict[str, float], side: str) -> float:
@@ -118,8 +127,11 @@ def _of_text(file: Path, text: str) -> list[dict[str, Json]]:
         if cells and cells[0].rstrip(":") == "Device":
             names = cells[1:]
             reports.append({})
-        elif not cells or not names or len(cells) != len(names) + 1:
+        elif not cells or not names:
             names = []
+        elif len(cells) != len(names) + 1:
+            told = f"{file}: the line of {cells[0]} has {len(cells) - 1} of {len(names)} numbers"
+            raise refusal(file, told, "it is cut off: leave the last report out, or let iostat end by itself")
         else:
             reports[-1][cells[0]] = dict(zip(names, cells[1:], strict=True))
     return reports

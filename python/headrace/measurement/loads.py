@@ -21,9 +21,13 @@ MEASURES = ("iops", "bandwidth_bytes_per_s", "mean_ms", *PERCENTILES)
 REQUESTS = 20_000
 # What comes at its own rate may have this many requests in flight.
 MOST_IN_FLIGHT = 256
+ANY_BYTES = 1 << 60  # As many as there are.
 OPEN, EVENLY = "open", "every"
 # What repetitions of a load have in common.
-SHAPE = ("pattern", "block_bytes", "iodepth", "numjobs", "file_bytes", "flush_every", "sync")
+PLACED = ("file", "from_bytes", "run_length")
+SHAPE = ("pattern", "block_bytes", "iodepth", "numjobs", "file_bytes", "flush_every", "sync", *PLACED)
+# A run answers this many requests for each that is in flight, so that all of them were there as long as others.
+FOR_EACH = 20
 # Columns of options that no load describes, and what they did.
 BESIDE = {"paced": "fio ran below the drive's full speed", "unlike": "its addresses are drawn in another way"}
 
@@ -53,6 +57,12 @@ class Load:
     """True if writes are answered when they are durable."""
     evenly: bool = False
     """True if requests at a rate come at equal distances; else at random."""
+    file: str | None = None
+    """The file or device that all jobs address; None where each has its own."""
+    from_bytes: int | None = None
+    """Where the bytes of a job begin in it."""
+    run_length: int | None = None
+    """Requests one after another, after which a random job goes elsewhere."""
 
     def described(self) -> Json:
         """Return the load as the columns of a table."""
@@ -95,7 +105,7 @@ def loads_of(found: Measurement) -> tuple[list[Load], list[str]]:
         of_job = sizes[point["source"], point["job"]]
         # Reads and writes of different sizes are one load all the same.
         own = of_job if kind == "mixed" and len(set(of_job.values())) > 1 else {}
-        shape = tuple(0 if name == "block_bytes" and own else point[name] for name in SHAPE)
+        shape = tuple(0 if name == "block_bytes" and own else point.get(name) for name in SHAPE)
         together[*shape, tuple(sorted(own.items())), kind].append(point)
     remarks = _left_out(whole, besides)
     if not together:
@@ -134,7 +144,9 @@ def _offered(points: list[Json]) -> Load:
     share = rates.get("read", 0.0) / sum(rates.values())
     first = points[0]
     shape = (first["pattern"], mean, first["iodepth"], first["numjobs"], first["file_bytes"])
-    return Load(*shape, kind, share, 1, measured, sizes, is_open=True, evenly=first["arrivals"] == EVENLY)
+    placed: Json = {name: first.get(name) for name in PLACED}
+    evenly = first["arrivals"] == EVENLY
+    return Load(*shape, kind, share, 1, measured, sizes, is_open=True, evenly=evenly, **placed)
 
 
 def _load(shape: tuple[Any, ...], points: list[Json]) -> Load:
@@ -184,9 +196,10 @@ def under(document: Json, stream: str, load: Load, requests: int = REQUESTS) -> 
     """
     made = copy.deepcopy(document)
     made.pop("objectives", None)
+    requests = max(requests, FOR_EACH * load.iodepth * load.numjobs)
     made["run"] = made.get("run", {}) | {"requests": requests, "replications": 1, "time": None}
     base = {key: value for key, value in made["workload"][stream].items() if key not in {"outstanding", "align"}}
-    base |= {"size": f"{load.block_bytes} B", "pattern": "uniform" if load.pattern == "random" else "sequential"}
+    base |= {"size": f"{load.block_bytes} B", "pattern": _pattern(load)}
     if load.is_open:
         made["workload"] = {f"{op}s": _in_files(_at_rate(base, load, op), load, 0, load.numjobs) for op in load.sizes}
         return made
@@ -199,6 +212,12 @@ def under(document: Json, stream: str, load: Load, requests: int = REQUESTS) -> 
     jobs = range(load.numjobs if apart else 1)
     made["workload"] = {f"fio-{at + 1}": _stream(base, load, at, apart=apart) for at in jobs}
     return made
+
+
+def _pattern(load: Load) -> str | Json:
+    if load.run_length and load.run_length > 1:
+        return {"runs": {"length": load.run_length}}
+    return "uniform" if load.pattern == "random" else "sequential"
 
 
 def _at_rate(base: Json, load: Load, op: str) -> Json:
@@ -219,11 +238,19 @@ def _stream(base: Json, load: Load, at: int, *, apart: bool) -> Json:
 
 
 def _in_files(stream: Json, load: Load, at: int, jobs: int) -> Json:
-    """Return a stream within the files of some jobs, of which the first is the one with this number."""
+    """Return a stream within the files of some jobs, of which the first is the one with this number.
+
+    A region of the scenario's own stays where the measurement does not say which bytes were addressed.
+    """
+    begins = load.from_bytes or 0
     if load.file_bytes is None:
-        return stream
-    from_ = f"{at * load.file_bytes} B"
-    region = {"from": from_, "size": f"{load.file_bytes * jobs} B"}
+        if not begins:
+            return stream
+        region = {"from": f"{begins} B", "size": f"{ANY_BYTES} B"}
+    elif load.file is not None:
+        region = {"from": f"{begins} B", "size": f"{load.file_bytes} B"}
+    else:
+        region = {"from": f"{begins + at * load.file_bytes} B", "size": f"{load.file_bytes * jobs} B"}
     return {key: value for key, value in stream.items() if key != "footprint"} | {"region": region}
 
 

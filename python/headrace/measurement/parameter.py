@@ -3,12 +3,16 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from headrace import _core
+from headrace.devices.catalogue import numbers
 from headrace.errors import refusal
 from headrace.scenario import Scenario
 
+# A value that was written with few digits lies at a bound all the same.
+ROUNDED = 1e-6
 # What a quantity can be, with the unit in which it is written back.
 KINDS = {"time": "ns", "size": "B", "data rate": "B/s", "frequency": "/s"}
 
@@ -61,11 +65,13 @@ def parameter(given: str, scenario: Scenario) -> Parameter:
     ends = _ends(given, low, high)
     if not ends[0] < ends[1]:
         raise refusal(given, f"`{given}`: {low} is not below {high}", "give the smaller bound first")
-    was = _value_at(scenario.filled(), path)
+    was = _value_at(scenario, path)
     if isinstance(was, int) and not isinstance(was, bool):
         told = f"`{path}` is a whole number; least squares needs one that can change a little"
         raise refusal(given, told, f"try values one by one: headrace validate with {path} set, or headrace optimise")
-    return Parameter(path, *ends, was=was)
+    found = Parameter(path, *ends, was=was)
+    scenario.with_({path: found.written(0.0)})
+    return found
 
 
 def _ends(given: str, low: str, high: str) -> tuple[float, float, str]:
@@ -80,21 +86,35 @@ def _ends(given: str, low: str, high: str) -> tuple[float, float, str]:
     raise refusal(given, told, "give both with a unit: times, sizes, data rates, frequencies; or as plain numbers")
 
 
-def _value_at(document: Any, path: str) -> Any:
-    """Return what stands in a document, or None: what has a default may be absent, and `--set` can go deeper."""
-    for step in path.split("."):
-        if not isinstance(document, Mapping) or step not in document:
+def _value_at(scenario: Scenario, path: str) -> Any:
+    """Return what stands in a scenario or in the file of its device; None where neither has a value."""
+    found = _within(scenario.filled(), path.split("."), Path(scenario.file).parent)
+    if isinstance(found, Mapping):
+        found = found.get("value")
+    return None if isinstance(found, Mapping | list) else found
+
+
+def _within(document: Any, steps: list[str], beside: Path) -> Any:
+    """Return what stands at a place; what a component leaves out, the file of its device may have."""
+    for at, step in enumerate(steps):
+        if not isinstance(document, Mapping):
             return None
-        document = document[step]
-    return None if isinstance(document, Mapping) else document
+        inner = document.get(step)
+        if step == "device" and isinstance(inner, str):
+            inner = numbers(inner, beside)
+        if inner is None and "device" in document and step != "device":
+            return _within(document, ["device", *steps[at:]], beside)
+        document = inner
+    return document
 
 
 def place_of(one: Parameter) -> float | None:
-    """Return where the value of the scenario lies between the bounds, from 0 to 1; none if it has no quantity there."""
+    """Return where the value of the scenario lies between the bounds, from 0 to 1; None if it has none between them."""
     if one.was is None:
         return None
     try:
         value = _ends("", str(one.was), str(one.was))[0]
     except _core.ScenarioError:
         return None
-    return min(max(one.place(value), 0.0), 1.0) if value > 0 or not one.logarithmic else None
+    at = one.place(value) if value > 0 or not one.logarithmic else -1.0
+    return min(max(at, 0.0), 1.0) if -ROUNDED <= at <= 1 + ROUNDED else None

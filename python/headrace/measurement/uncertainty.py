@@ -4,9 +4,10 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from headrace.errors import refusal
 from headrace.measurement import loads
 from headrace.measurement.loads import Load
-from headrace.measurement.parameter import Parameter, parameter
+from headrace.measurement.parameter import Parameter, parameter, place_of
 from headrace.scenario import Scenario
 
 Json = dict[str, Any]
@@ -27,6 +28,10 @@ def bands(scenario: Scenario, stream: str, of: list[Load], requests: int) -> lis
     uncertain = [parameter(f"{path}={span}", scenario) for path, span in scenario.filled().get("uncertain", {}).items()]
     if not uncertain:
         return None
+    for one in uncertain:
+        if one.was is not None and place_of(one) is None:
+            told = f"`uncertain`: {one.path} is {one.was}, which is not from {one.written(0.0)} to {one.written(1.0)}"
+            raise refusal(scenario.file, told, "give an interval that contains the value")
     drawn = [
         loads.all_of(scenario.with_(values).filled(), scenario.file, stream, of, requests)
         for values in _draws(uncertain)

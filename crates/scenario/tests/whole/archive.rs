@@ -1085,11 +1085,13 @@ fn a_repack_says_when_it_ends() {
 #[test]
 fn verification_of_two_generations_knows_its_end() {
     let verified = |days: u32| {
-        let case = Case::new("generations", &format!("0,put,u,h,a,1000,\n{},put,u,h,b,1000,\n", days * 86_400));
+        let case =
+            Case::new("generations", &format!("0,put,u,h,a,1000,\n{},put,u,h,b,1000,\n", days * 86_400));
         let of = |device: &str| format!("{{drives: 2, device: {device}}}");
         let groups = format!("[{}, {}]", of("ibm-lto-8"), of("ibm-lto-9"));
-        let library =
-            format!("  tapes: {{type: tape_library, cartridges: 100, groups: {groups}, verify: {{drives: 4}}}}\n");
+        let library = format!(
+            "  tapes: {{type: tape_library, cartridges: 100, groups: {groups}, verify: {{drives: 4}}}}\n"
+        );
         let results = case.run(&(POOL.to_owned() + &library + &archive(", library: tapes")));
         let of = |name: &str| meter(&results, "tapes", name);
         (of("verification_progress"), of("verified_bytes"))

@@ -171,6 +171,33 @@ run: {requests: 20000}
     assert!((solved.sustains_per_s - 200.0).abs() < 0.01, "{}", solved.sustains_per_s);
 }
 
+/// A request waits for the tokens of those before it, and for none of its own: 10 × 0.9 / (2 × 0.1) = 45 ms at a limit of 100/s.
+#[test]
+fn the_wait_for_a_limit_is_that_of_md1() {
+    let text = "system:
+  drive: {type: station, servers: 64, service: 10 ms}
+  fair: {type: shares, to: drive, depth: 64}
+  few: {type: share, of: fair, limit: 100 /s}
+workload: {users: {to: few, arrivals: {poisson: 90 /s}}}
+run: {requests: 200000}
+";
+    let found = run(text);
+    let mean = found.streams[0].response.mean_ms;
+    assert!((mean / 55.0 - 1.0).abs() < 0.05, "{mean}");
+    let theory = found.theory[0].mean_ms.unwrap();
+    assert!((theory / 55.0 - 1.0).abs() < 0.01, "{theory}");
+}
+
+#[test]
+fn reservations_beyond_the_capacity_are_refused() {
+    let text = shared(", reservation: 60 %", ", reservation: 500 /s", "{poisson: 250 /s}")
+        .replace("depth: 1}", "depth: 1, capacity: 1000 /s}");
+    let found = simulate(&text, "shares.yaml", &[], &Options::default(), &Progress::default());
+    let message = found.unwrap_err().rendered();
+    let says = "reservations add up to 1100/s, and the shares have a `capacity` of 1000/s";
+    assert!(message.contains(says), "{message}");
+}
+
 #[test]
 fn mistakes_are_told() {
     for (wrong, says) in [

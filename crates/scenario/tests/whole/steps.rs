@@ -213,6 +213,29 @@ fn checkpoints_alone_take_as_long_as_the_accelerator_with_the_most() {
     assert!(!results.answer.contains("samples"), "{}", results.answer);
 }
 
+/// Ten samples of 1000 B in a file are three pieces of 4 KiB at most, whichever batches need them; two accelerators share a file.
+#[test]
+fn small_samples_of_a_file_are_read_piece_by_piece() {
+    let reads = |accelerators: u32, more: &str| {
+        let steps = format!(
+            "accelerators: {accelerators}, batch: 5, compute: 10 ms, samples: 40, samples_per_file: 10, read: 4 KiB, epochs: 2{more}"
+        );
+        let text = format!(
+            "system: {{s: {{type: station, servers: 64, service: 2 ms, capacity: 1 GB}}}}
+workload: {{training: {{to: s, size: 1000 B, arrivals: {{steps: {{{steps}}}}}}}}}
+run: {{requests: 20000, warm_up: none}}
+"
+        );
+        let found = found(&text).unwrap();
+        let steps = found.streams[0].steps.as_ref().unwrap().steps;
+        assert_eq!(steps, 2 * 8, "{}", found.answer);
+        found.streams[0].reads.as_ref().or(Some(&found.streams[0].response)).map(|reads| reads.count)
+    };
+    assert_eq!(reads(1, ""), Some(2 * 4 * 3));
+    assert_eq!(reads(1, ", threads: 4, fetch: sample"), Some(2 * 4 * 3));
+    assert_eq!(reads(8, ""), Some(2 * 8 * 2), "each reads half a file: 5000 B");
+}
+
 /// A checkpoint from before the run is read back where none was due.
 #[test]
 fn a_run_may_only_read_checkpoints() {
@@ -220,7 +243,11 @@ fn a_run_may_only_read_checkpoints() {
                  checkpoint: {every: 2, size: 400 kB, write: 100 kB, restores: 3}";
     let (results, steps) = training("2 ms", steps);
     assert_eq!((steps.checkpoints, steps.restores), (0, 3));
-    assert!(results.answer.contains("training: checkpoints of 800 kB: read back in 8 ms"), "{}", results.answer);
+    assert!(
+        results.answer.contains("training: checkpoints of 800 kB: read back in 8 ms"),
+        "{}",
+        results.answer
+    );
     assert!(!results.answer.contains("samples"), "{}", results.answer);
 }
 

@@ -46,12 +46,17 @@ impl Spec for ShareSpec {
 
     fn lower(&self, at: &mut Lowering) -> Option<SharePlan> {
         let shares = at.asked::<OfShare>("of", &self.of)?;
-        let mut lowered = at.lowered();
-        let terms = lowered.find(|(id, ..)| *id == shares)?.1.get::<SharesPlan>()?.terms;
-        drop(lowered);
+        let terms = at.lowered().find(|(id, ..)| *id == shares)?.1.get::<SharesPlan>()?.terms;
+        let others = at.lowered().filter(|(.., uses)| uses.first() == Some(&shares));
+        let others =
+            others.filter_map(|(_, plan, _)| Some(plan.get::<SharePlan>()?.share.entitled.reservation));
+        let reserved: f64 = others.sum();
         let Self { reservation, weight, limit, priority, read_cost, write_cost, .. } = *self;
         match (ShareNumbers { reservation, weight, limit, priority, read_cost, write_cost }).under(terms) {
             Ok(share) => {
+                if let Some(invalid) = terms.exceeded(reserved + share.entitled.reservation) {
+                    return at.invalid(invalid);
+                }
                 at.uses(vec![shares]);
                 at.holds(at.capacity(shares));
                 Some(SharePlan { share })
@@ -87,13 +92,15 @@ impl Theory for SharePlan {
         let all: Vec<_> = view.uses().map(|shares| shares.demands(load)).collect::<Result<_, _>>()?;
         let unit =
             view.uses().find_map(|shares| shares.plan::<SharesPlan>()).map_or(u64::MAX, |of| of.terms.unit);
-        // A limit lets requests go on as a bucket does that saves nothing.
+        // A limit lets requests go on as a bucket does that saves the tokens of one: a request waits for those before it.
         let limit = BucketPlan {
             of: Token::Operation(unit),
             rate: self.share.entitled.limit,
             size: 0.0,
             initial: 0.0,
         };
+        let tokens = load.kinds.iter().map(|(_, op, bytes)| limit.tokens(*op, *bytes));
+        let limit = BucketPlan { size: tokens.fold(0.0, f64::max), ..limit };
         Ok([all.concat(), limit.demands(view, load)?].concat())
     }
 

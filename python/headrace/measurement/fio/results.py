@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +26,9 @@ TOGETHER = (
 )
 RATES = ("rate", "rate_iops")
 PACING = (*RATES, "thinktime")
+# Requests in flight that were seen, over those that were asked for: fio itself takes some of the time where answers
+# are fast, and flushes and the end of a short run change the mean.
+LEAST_THERE, MOST_THERE = 0.5, 1.5
 # A job reaches its rate if it falls behind by no more than this.
 BEHIND = 0.1
 # Requests have the size that was asked for if their mean differs by no more than this: fio counts the bytes of requests
@@ -34,7 +37,10 @@ ODD_SIZE = 0.05
 # Options that change requests, of which measurements have the mean size.
 VARYING = {"bssplit": "sizes vary; their mean is simulated", "bsrange": "sizes vary; their mean is simulated"}
 # Those that change which requests there are, and when.
-SHIFTING = ("verify", "iodepth_batch", "iodepth_batch_submit", "iodepth_batch_complete_min")
+SHIFTING = (
+    *("verify", "iodepth_batch", "iodepth_batch_submit", "iodepth_batch_complete_min", "iodepth_batch_complete_max"),
+    *("iodepth_low", "latency_target"),
+)
 SHIFTS = VARYING | {name: IGNORED[name] for name in SHIFTING}
 NO_LATENCY = (
     "no latency was measured (gtod_reduce or disable_lat): the mean is requests in flight over requests per second "
@@ -47,8 +53,9 @@ BUFFERED = "buffered I/O: the page cache answered some requests, and headrace do
 def read(files: list[Path]) -> Measurement:
     """Return the points of results of fio; refuse a file that is cut off, failed or of unknown version."""
     points, remarks, versions, devices = list[Json](), list[str](), dict[str, None](), dict[str, None]()
+    names = Counter(file.name for file in files)
     for file in files:
-        found = _Result(file)
+        found = _Result(file, file.name if names[file.name] == 1 else str(file))
         points += found.points()
         remarks += [f"{file.name}: {remark}" for remark in dict.fromkeys(found.remarks)]
         versions[found.version] = None
@@ -77,8 +84,8 @@ class Job(NamedTuple):
 class _Result:
     """One file, checked as it is read."""
 
-    def __init__(self, path: Path) -> None:
-        self.path, self.remarks = path, list[str]()
+    def __init__(self, path: Path, source: str) -> None:
+        self.path, self.source, self.remarks = path, source, list[str]()
         self.document = self._document()
         self.version = self._version()
         shared = self._options(self.document.get("global options", {}), "global options")
@@ -209,9 +216,12 @@ class _Result:
         done = {op: [part for part in of if part.ios > 0] for op, of in parts.items()}
         if _only_writes(jobs[0].options):
             done[READ] = []  # They are those of `verify`.
+        if done[READ] or done[WRITE]:
+            done[MIXED] = []  # Their sum, which `unified_rw_reporting=both` has beside them.
         total = sum(part.ios for of in done.values() for part in of)
         per_s = sum(part.iops for of in done.values() for part in of)
         self._remark_on(jobs)
+        self._remark_on_flight(jobs, [part for of in done.values() for part in of])
         return [self._point(jobs, op, of, _read_share(op, done, total), per_s) for op, of in done.items() if of]
 
     def _remark_on(self, jobs: list[Job]) -> None:
@@ -226,6 +236,18 @@ class _Result:
         if isinstance(trims, dict) and trims.get("total_ios"):
             self.remarks.append(f"{jobs[0].name}: trims are left out")
 
+    def _remark_on_flight(self, jobs: list[Job], parts: list["_Part"]) -> None:
+        """Remark on a job that by Little's law had another number of requests in flight than its options say."""
+        if any(part.latency is None for part in parts) or _paced(jobs[0].options) or not parts:
+            return
+        asked = self._depth(jobs[0]) * self._jobs_at_once(jobs)
+        there = sum(part.iops * part.mean_ns for part in parts) / 1e9
+        if not LEAST_THERE <= there / asked <= MOST_THERE:
+            self.remarks.append(
+                f"{jobs[0].name}: {there:.3g} in flight on average (requests per second times latency), not the {asked} "
+                "of its options, with which it is simulated: something slowed it down, or the options are of another job"
+            )
+
     def _point(
         self, jobs: list[Job], op: str, parts: list["_Part"], read_share: float | None, all_per_s: float
     ) -> Json:
@@ -233,14 +255,17 @@ class _Result:
         ios, iops, size = sum(part.ios for part in parts), sum(part.iops for part in parts), _size(options, op, parts)
         told: Json = {
             "job": jobs[0].name,
-            "source": self.path.name,
+            "source": self.source,
             "op": op,
             "pattern": _pattern(options),
             "read_share": read_share,
             "block_bytes": round(size),
             "iodepth": self._depth(jobs[0]),
             "numjobs": self._jobs_at_once(jobs),
-            "file_bytes": quantities.size(options.get("size", options.get("filesize", "")), quantities.kib(options)),
+            "file_bytes": _file_bytes(options),
+            "file": _shared_file(options),
+            "from_bytes": quantities.size(options.get("offset", ""), quantities.kib(options)) or None,
+            "run_length": _run_length(options),
             "runtime_s": max(part.runtime_ms for part in parts) / 1000,
             "ios": int(ios),
             "iops": iops,
@@ -371,12 +396,42 @@ def _read_share(op: str, done: dict[str, list[_Part]], total: float) -> float | 
     return None if op == "mixed" else sum(part.ios for part in done["read"]) / total
 
 
+def _rw(options: dict[str, str]) -> str:
+    return options.get("rw", options.get("readwrite", READ))
+
+
 def _pattern(options: dict[str, str]) -> str:
-    return "random" if options.get("rw", options.get("readwrite", "read")).startswith("rand") else "sequential"
+    return "random" if _rw(options).startswith("rand") else "sequential"
+
+
+def _run_length(options: dict[str, str]) -> int | None:
+    """Return how many requests a random job makes one after another: `rw=randread:16`."""
+    length = _rw(options).partition(":")[2]
+    return int(length) if _pattern(options) == "random" and re.fullmatch(r"[0-9]{1,9}", length) else None
+
+
+def _files(options: dict[str, str]) -> list[str]:
+    """Return the files that a job names; a backslash stands before a colon that is part of a name."""
+    return [name for name in re.split(r"(?<!\\):", options.get("filename", "")) if name]
+
+
+def _shared_file(options: dict[str, str]) -> str | None:
+    """Return the one file or device that all copies of a job address, if they do."""
+    files = _files(options)
+    return files[0].replace(r"\:", ":") if len(files) == 1 else None
+
+
+def _file_bytes(options: dict[str, str]) -> int | None:
+    """Return the bytes that a job addresses: `size` in all its files, or `filesize` in each."""
+    kib = quantities.kib(options)
+    if (size := quantities.size(options.get("size", ""), kib)) is not None:
+        return size
+    each, many = quantities.size(options.get("filesize", ""), kib), options.get("nrfiles", "1")
+    return each * int(many) if each and re.fullmatch(r"[0-9]{1,7}", many) else each
 
 
 def _only_writes(options: dict[str, str]) -> bool:
-    return options.get("rw", options.get("readwrite", READ)).partition(":")[0] in {"write", "randwrite"}
+    return _rw(options).partition(":")[0] in {"write", "randwrite"}
 
 
 def _size(options: dict[str, str], op: str, parts: list[_Part]) -> float:
@@ -415,6 +470,12 @@ def _unlike(options: dict[str, str]) -> str | None:
     if _pattern(options) == "random":
         usual["percentage_random"] = ("100", "100,100", "100,100,100")
     given = [f"{name}={options[name]}" for name, values in usual.items() if options.get(name, values[0]) not in values]
+    rw = _rw(options)
+    given += [f"rw={rw}"] if ":" in rw and not _run_length(options) else []
+    if len(_files(options)) > 1:
+        given.append(f"filename={options['filename'][:60]}")
+    if options.get("offset", "0").endswith("%") or options.get("offset_increment", "0") != "0":
+        given += [f"{name}={options[name]}" for name in ("offset", "offset_increment") if name in options]
     return " ".join(given) or None
 
 

@@ -239,7 +239,9 @@ def _scenario(one: Submission, accelerators: int, hand_over: float, length: int)
         "samples_per_file": int(one.number("samples_per_file")),
         "epochs": 1,
     }
-    reads = length * accelerators * batch * math.ceil(bytes_ / PIECE)
+    # Pieces of a file with several samples are read in order, whichever samples lie in them.
+    pieces = bytes_ / PIECE if one.number("samples_per_file") > 1 else math.ceil(bytes_ / PIECE)
+    reads = math.ceil(length * accelerators * batch * pieces)
     system = {f"system.net.{field}": value for field, value in one.drive.get("net", {}).items()}
     values = (system or {"system.drive.device": one.drive["device"]}) | {
         "workload.training.size": _size(bytes_, one.number("record_sd")),

@@ -270,7 +270,8 @@ impl<'m> TapeLibrary<'m> {
             return self.tapes[group].capacity;
         }
         let groups = self.spec.groups.iter().zip(self.tapes);
-        let of_silos = |(group, tape): (&DriveGroup, &Tape)| u128::from(group.silos) * u128::from(tape.capacity);
+        let of_silos =
+            |(group, tape): (&DriveGroup, &Tape)| u128::from(group.silos) * u128::from(tape.capacity);
         (groups.map(of_silos).sum::<u128>() / u128::from(self.spec.all_silos())) as u64
     }
 

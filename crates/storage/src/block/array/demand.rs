@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use headrace_analytic::Distribution;
+use headrace_units::Nanos;
 use headrace_work::{NodeId, Op};
 
 use super::model::Striped;
@@ -47,6 +48,9 @@ impl ArrayPlan {
             ArrayLayout::Striped(stripes) => Striped { plan: self, stripes }.demands(view, load)?,
             _ => self.redundant(view, load)?,
         };
+        if demands.iter().any(|demand| demand.node == view.id()) {
+            self.check_alike(view, load)?;
+        }
         let mut way = view.uses().skip(self.layout.disks() as usize + self.spares);
         // Paths take turns.
         for path in way.by_ref().take(self.paths) {
@@ -66,6 +70,31 @@ impl ArrayPlan {
             demands.extend(all.map(|demand| demand.times(1.0 / active as f64, 1.0)));
         }
         Ok(demands)
+    }
+}
+
+impl ArrayPlan {
+    /// Refuses requests of several parts if the disks are unlike: the last part is then that of a slow disk, and formulas know alike ones.
+    fn check_alike(&self, view: View, load: &Load) -> Result<(), String> {
+        let disks: Vec<View> = view.uses().take(self.layout.disks() as usize).collect();
+        let others = if self.copies { &[] } else { &disks[1..] };
+        for (_, op, bytes) in &load.kinds {
+            let part = (*bytes).min(self.layout.unit());
+            let mean = |disk: View| Ok::<_, String>(distribution_of(disk, load, *op, part)?.mean());
+            let first = mean(disks[0])?;
+            for disk in others {
+                let time = mean(*disk)?;
+                if (time - first).abs() > 1e-9 * first {
+                    let [first, time] = [first, time].map(Nanos::from_ms);
+                    let (one, name) = (disks[0].path(), view.path());
+                    return Err(format!(
+                        "the disks of an array are alike: of `{name}`, `{one}` takes {first} for a part and `{}` {time}",
+                        disk.path()
+                    ));
+                }
+            }
+        }
+        Ok(())
     }
 }
 

@@ -343,20 +343,38 @@ impl Groups<'_> {
         held
     }
 
-    /// Gives the pieces of a group the places that the drives which are in have for them now; those whose place is among them keep it.
+    /// Gives the pieces of a group the places that the drives which are in have for them now; those whose place, or a drive
+    /// of whose domain, is among them keep it. A piece takes the place in its own domain before others do, so that no two are in one.
     pub fn place(&self, group: u32) {
         let held: Vec<u32> = self.holders(group).collect();
         let takes = |drive: u32| {
             !self.out[drive as usize].get() && (held.contains(&drive) || self.free_on(drive) > 0)
         };
         let wanted: Vec<u32> = self.homes.of(group, takes).into_iter().flatten().collect();
-        let mut others = wanted.iter().copied().filter(|drive| !held.contains(drive));
-        for (at, piece) in self.pieces(group).iter().enumerate() {
-            let stays = piece.holder.get().is_some_and(|holder| wanted.contains(&holder.drive));
-            if let Some(drive) = if stays { None } else { others.next() } {
+        let mut others: Vec<u32> = wanted.iter().copied().filter(|drive| !held.contains(drive)).collect();
+        let drive_of = |piece: &Position| piece.holder.get().map(|holder| holder.drive);
+        let moves = self.pieces(group).iter().map(drive_of).enumerate();
+        let moves = moves.filter(|(_, drive)| drive.is_none_or(|drive| !wanted.contains(&drive)));
+        let (own, rest): (Vec<_>, Vec<_>) =
+            moves.partition(|(_, from)| self.of_domain(&others, *from).is_some());
+        for (at, from) in own.into_iter().chain(rest) {
+            if others.is_empty() {
+                return;
+            }
+            let own = self.of_domain(&others, from);
+            let drive = others.remove(own.unwrap_or(0));
+            let stays = own.is_some() && from.is_some_and(|from| !self.out[from as usize].get());
+            if !stays {
                 self.change(group, at, |piece| self.move_to(piece, drive));
             }
         }
+    }
+
+    /// Returns which of these drives stands in the domain of another.
+    fn of_domain(&self, drives: &[u32], of: Option<u32>) -> Option<usize> {
+        let domains = &self.homes.domains;
+        let domain = domains.of(of?);
+        drives.iter().position(|drive| domains.of(*drive) == domain)
     }
 
     /// A piece gets another place.

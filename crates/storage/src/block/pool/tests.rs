@@ -233,3 +233,32 @@ proptest! {
         prop_assert_eq!(groups.free_slots(), 12 * 12 - 6 * replicas as u32);
     }
 }
+
+/// With as many pieces as servers, what a server had finds no place while it is out: each of the others has a piece of its own.
+#[test]
+fn no_domain_takes_a_second_piece() {
+    for (policy, many) in POLICIES.into_iter().flat_map(|policy| (2..=5).map(move |many| (policy, many))) {
+        let (width, slots) = (many as usize, vec![512; many as usize * 4]);
+        let homes = Homes {
+            domains: servers(many, 4),
+            placement: policy,
+            width,
+            groups: 256,
+            objects: OBJECTS,
+            slots,
+        };
+        let groups = Groups::new(&homes);
+        for drive in 0..4 {
+            groups.set_up(drive, false);
+            groups.set_out(drive, true);
+        }
+        for group in 0..homes.groups {
+            groups.place(group);
+            let there: Vec<u32> =
+                groups.holders(group).filter(|drive| *drive >= 4).map(|drive| drive / 4).collect();
+            assert_eq!(there.len(), width - 1, "{policy:?}, {many} servers: {there:?}");
+            assert_eq!(there.iter().collect::<BTreeSet<_>>().len(), width - 1, "{policy:?}: {there:?}");
+        }
+        assert_eq!(groups.to_recover(), 256 * OBJECTS);
+    }
+}

@@ -124,6 +124,20 @@ pub(crate) struct Terms {
     pub(crate) unit: u64,
 }
 
+impl Terms {
+    /// Returns the error of reservations that add up to more than the capacity, where that is given; `None` if they do not.
+    pub(crate) fn exceeded(&self, reserved: f64) -> Option<Invalid> {
+        let capacity =
+            self.capacity.map(PerSecond::get).filter(|capacity| reserved > capacity * (1.0 + 1e-9))?;
+        let message =
+            format!("reservations add up to {reserved}/s, and the shares have a `capacity` of {capacity}/s");
+        Some(
+            Invalid::new("reservation", message)
+                .help("reserve less, or raise `capacity` if the target has more"),
+        )
+    }
+}
+
 /// A share whose numbers are known.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ShareTerms {

@@ -28,14 +28,17 @@ pub struct Domains {
     drives: Vec<Vec<(u32, f64)>>,
     /// The sum of its drives' weights, whether these are out or not.
     weights: Vec<f64>,
+    /// Of each drive, the domain that it stands in.
+    of: Vec<usize>,
 }
 
 impl Domains {
     /// The domains of drives of these weights; `domain` says in which a drive stands.
     pub fn new(weights: &[f64], domain: impl Fn(u32) -> usize) -> Self {
-        let mut domains = Self { drives: Vec::new(), weights: Vec::new() };
+        let mut domains = Self { drives: Vec::new(), weights: Vec::new(), of: Vec::new() };
         for (drive, weight) in (0u32..).zip(weights) {
             let at = domain(drive);
+            domains.of.push(at);
             if domains.drives.len() <= at {
                 domains.drives.resize(at + 1, Vec::new());
                 domains.weights.resize(at + 1, 0.0);
@@ -44,6 +47,11 @@ impl Domains {
             domains.weights[at] += weight;
         }
         domains
+    }
+
+    /// Returns the domain that a drive stands in.
+    pub fn of(&self, drive: u32) -> usize {
+        self.of[drive as usize]
     }
 
     /// Returns the number of domains.
