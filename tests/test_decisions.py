@@ -1,6 +1,7 @@
 """Decisions: how much load, how few disks, which design, and how sure."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from conftest import ROOT, Run, written
 from headrace import Scenario, ScenarioError, load, sweep
 from headrace.experiment.capacity import capacity
+from headrace.experiment.compare import compare
 from headrace.experiment.optimise import optimise
 from headrace.experiment.precision import SEQUENTIAL
 from headrace.experiment.table import half_width
@@ -140,6 +142,40 @@ def test_a_load_of_which_some_is_dropped_is_not_sustained() -> None:
     assert one_percent.meets
     assert one_percent.fails
     assert one_percent.meets.number < 29.24 < one_percent.fails.number
+
+
+REFUSING = """\
+system:
+  clerk: {type: station, service: {exponential: 1 ms}}
+  limit: {type: limiter, to: clerk, operations: {rate: 500 /s, burst: 1}, excess: refuse}
+workload: {users: {to: limit, arrivals: {poisson: 800 /s}}}
+run: {requests: 5000}
+"""
+
+
+def test_what_is_refused_counts_in_every_decision() -> None:
+    refusing, rates = Scenario(REFUSING), {"system.limit.operations.rate": ["100 /s", "600 /s"]}
+    found = capacity(refusing, RATE, "p99(users) > 8 ms")
+    assert found.fails
+    assert "of the requests of users failed" in str(found.fails.why)
+    best = optimise(refusing, rates, minimise="mean(users)")
+    assert best.answer.startswith("No design meets the constraints: all 2 violate `failed(users) < 0.001`.")
+    allowed = optimise(refusing, rates, minimise="mean(users)", subject_to="failed(users) < 80 %")
+    assert allowed.front[0].point.values == {"system.limit.operations.rate": "600 /s"}
+    said = sweep(refusing, rates, replications=2).answer
+    assert "At 2 of 2 points times leave out requests that were lost" in said
+    assert re.search(r"8\d\.\d\d% of the requests of users failed at rate = 100 /s\.", said)
+    compared = compare(refusing, refusing.with_({"system.limit.operations.rate": "600 /s"}), replications=2)
+    assert re.search(r"6\d\.\d\d% of the requests of users failed in A, 5\d\.\d\d% in B", compared.answer)
+    assert any(row[0] == "users: failed" for row in compared.rows()[1])
+
+
+def test_what_fails_is_explained_by_the_goal_that_fails() -> None:
+    two = CLERK.replace("clerk: {", "other: {type: station, service: {exponential: 1 ms}}, clerk: {")
+    two = two.replace("users: {", "others: {to: other, arrivals: {poisson: 100 /s}}, users: {")
+    found = capacity(Scenario(two), RATE, ["p99(others) > 50 ms", "p99(users) > 100 ms"])
+    assert found.fails
+    assert "slowest requests of users" in found.answer
 
 
 def test_a_load_of_which_some_expires_or_waits_outside_is_not_sustained() -> None:

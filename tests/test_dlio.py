@@ -265,6 +265,22 @@ def test_an_imported_scenario_runs(headrace: Run, tmp_path: Path) -> None:
     assert of["checkpoints"] == 1
 
 
+def test_small_samples_are_read_in_order_unless_each_is_shuffled(tmp_path: Path) -> None:
+    dlrm = UNET3D.replace("num_samples_per_file: 1,", "num_samples_per_file: 4000,")
+    assert steps(made(tmp_path, dlrm))["samples_per_file"] == 4000
+    anywhere = made(tmp_path, dlrm.replace("file_shuffle: seed", "file_shuffle: seed, sample_shuffle: random"))
+    assert "samples_per_file" not in steps(anywhere)
+    assert any("`reader.sample_shuffle`" in remark for remark in anywhere.remarks)
+
+
+def test_what_is_not_drawn_as_asked_is_said(tmp_path: Path) -> None:
+    far = made(
+        tmp_path, RESNET50.replace("stdev: 0.1", "stdev: 1.5").replace("data_loader: tensorflow", "data_loader: nosuch")
+    )
+    assert any("a deviation of 224 ms, not 1500 ms" in remark for remark in far.remarks), far.remarks
+    assert any("`nosuch` is simulated as TensorFlow's" in remark for remark in far.remarks)
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -274,6 +290,16 @@ def test_an_imported_scenario_runs(headrace: Run, tmp_path: Path) -> None:
         (("batch_size: 7", "batch_size: 0"), "`reader.batch_size` is 0"),
         (("read_threads: 4", "read_threads: 5000"), "write at most 4096"),
         (("framework:", "framework: ["), "is not YAML"),
+        (("batch_size: 7", "batch_size: 32.7"), "`reader.batch_size` is 32.7 = help: write a whole number"),
+        (
+            ("format: npz,", "format: npz, record_dims: [a, b],"),
+            "`dataset.record_dims` is ['a', 'b'] = help: give whole",
+        ),
+        (("format: npz,", "format: parquet, parquet: {columns: [a]},"), "`dataset.parquet.columns` is ['a']"),
+        (
+            ("checkpoint_after", "optimization_groups: [x], checkpoint_after"),
+            "`checkpoint.optimization_groups` is ['x']",
+        ),
     ],
 )
 def test_what_cannot_be_simulated_is_refused(headrace: Run, tmp_path: Path, change: tuple[str, str], says: str) -> None:

@@ -45,6 +45,20 @@ def test_each_phase_is_a_point_for_each_operation(tmp_path: Path) -> None:
     assert "results.csv: MKDIRS: left out, it reads and writes no blocks" in found.remarks
 
 
+def test_threads_share_a_device_and_have_files_of_their_own(tmp_path: Path) -> None:
+    device = READ | {"path type": "blockdev", "file size": "480103981056"}
+    folder = READ | {"path type": "dir", "dirs": "4", "files": "10", "file size": "1048576"}
+    shared, own = elbencho.read([written(tmp_path, device, folder)]).points
+    assert (shared["file"], shared["file_bytes"]) == ("blockdev", 480103981056)
+    assert (own["file"], own["file_bytes"]) == (None, 40 << 20)
+
+
+def test_a_mix_without_reads_has_writes(tmp_path: Path) -> None:
+    none = MIX | {"operation": "RWMIX0", "rwmix read IOPS [last]": "0", "rwmix read IO lat us [avg]": "0"}
+    [only] = elbencho.read([written(tmp_path, none)]).points
+    assert (only["op"], only["read_share"]) == ("write", 0.0)
+
+
 def test_the_command_writes_a_measurement(headrace: Run, tmp_path: Path) -> None:
     written(tmp_path, READ | {"direct IO": "0"})
     ran = headrace("import", "elbencho", "results.csv", "-o", "found.json", cwd=tmp_path)

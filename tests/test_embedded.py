@@ -3,8 +3,13 @@
 import ctypes
 import json
 import os
+import re
+import signal
 import subprocess
+import sys
+import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars
@@ -227,6 +232,48 @@ def test_what_is_slow_takes_longer_until_it_is_not() -> None:
     assert took == [5_000_000, 40_000_000, 5_000_000]
     with pytest.raises(ValueError, match=r"times is 0\.5: give a number from 1"):
         storage.slow("clerk", 0.5)
+
+
+def test_a_storage_may_be_dropped_in_another_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Storage] = []
+    unraisable: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
+    maker = threading.Thread(target=lambda: made.append(Storage(Scenario(STATION))))
+    maker.start()
+    maker.join()
+    with pytest.raises(RuntimeError, match="belongs to the thread that made it"):
+        made[0].advance(1)
+    made.clear()
+    assert unraisable == []
+
+
+def test_what_the_handler_of_a_signal_raises_ends_a_call() -> None:
+    def too_late(*_: object) -> None:
+        raise TimeoutError("long enough")
+
+    busy = STATION.replace("5 ms", "1 us") + "\nworkload: {load: {to: clerk, arrivals: {poisson: 500000 /s}}}"
+    storage = Storage(Scenario(busy))
+    before = signal.signal(signal.SIGALRM, too_late)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.01)
+        with pytest.raises(TimeoutError, match="long enough"):
+            storage.advance(10**18)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"ops": ["read", "write"], "address": [0, 1, 2]}, "there are 2 of `ops`, 3 of `address`"),
+        ({"ops": "read", "address": np.ma.array([0, 1], mask=[False, True])}, "some numbers of `address` are masked"),
+    ],
+)
+def test_arrays_have_a_number_for_each_request(given: dict[str, Any], says: str) -> None:
+    storage = Storage(Scenario(STATION))
+    with pytest.raises(ValueError, match=re.escape(says)):
+        storage.submit_all("clerk", **given, size=512, at_ns=0)
+    assert storage.next_completion() is None
 
 
 def test_a_simpy_model_sees_the_queue_that_simpy_has_itself() -> None:

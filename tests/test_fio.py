@@ -140,6 +140,40 @@ def test_reads_of_a_verification_are_no_load(tmp_path: Path) -> None:
     assert (point["op"], point["read_share"]) == ("write", 0.0)
 
 
+def placed(tmp_path: Path, **options: str) -> Json:
+    found = result()
+    found["jobs"][0]["job options"] |= options
+    return fio.measurement([written(tmp_path, found)]).points[0]
+
+
+def test_a_result_says_which_bytes_were_addressed(tmp_path: Path) -> None:
+    names = ("file", "file_bytes", "from_bytes", "run_length", "unlike")
+    plain = placed(tmp_path, size="1g")
+    assert [plain[name] for name in names] == [None, 1 << 30, None, None, None]
+    device = placed(tmp_path, filename=r"/dev/disk/by-path/pci-0\:1", size="20g", offset="400g", rw="randread:16")
+    assert [device[name] for name in names] == ["/dev/disk/by-path/pci-0:1", 20 << 30, 400 << 30, 16, None]
+    assert placed(tmp_path, nrfiles="10", filesize="1g")["file_bytes"] == 10 << 30
+    for told in ({"filename": "/dev/sdb:/dev/sdc"}, {"rw": "read:60k"}, {"offset": "20%"}, {"offset_increment": "1g"}):
+        [(option, value)] = told.items()
+        assert placed(tmp_path, **told)["unlike"] == f"{option}={value}"
+
+
+def test_results_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+    files = [written(tmp_path / folder, result()) for folder in ("a", "b")]
+    assert {point["source"] for point in fio.measurement(files).points} == {str(file) for file in files}
+
+
+def test_the_sum_of_both_directions_is_no_operation(tmp_path: Path) -> None:
+    both = result()
+    job = both["jobs"][0]
+    job["write"] = job["read"] | {"total_ios": 1000}
+    job["mixed"] = job["read"] | {"total_ios": 2000, "iops": 20_000.0}
+    points = fio.measurement([written(tmp_path, both)]).points
+    assert [(point["op"], point["read_share"]) for point in points] == [("read", 0.5), ("write", 0.5)]
+
+
 def test_a_mean_follows_from_what_was_in_flight_where_no_latency_was_measured(tmp_path: Path) -> None:
     document = result()
     read = document["jobs"][0]["read"]

@@ -42,6 +42,18 @@ sda               0.00     0.00   50.00   10.00   800.00   160.00    16.00     0
 """
 
 
+def test_sizes_are_those_of_the_report_where_bytes_round_to_nothing(tmp_path: Path) -> None:
+    slow = "Device r/s rMB/s r_await rareq-sz w/s wMB/s w_await wareq-sz f/s aqu-sz %util\n"
+    reports = f"{slow}sda 2.00 0.01 8.00 4.00 1.20 0.00 9.00 4.00 90 0.05 3.00\n\n"
+    found = iostat.read(written(tmp_path / "iostat.txt", 2 * reports))
+    assert [(point["block_bytes"], point["op"]) for point in found.points] == [(4096, "read"), (4096, "write")]
+    assert found.points[1]["bandwidth_bytes_per_s"] == 1.2 * 4096
+    assert any(remark.startswith("flushes are left out") for remark in found.remarks)
+    cut = reports + "Device" + reports.partition("Device")[2][:100]
+    with pytest.raises(ScenarioError, match=r"the line of sda has \d of 11 numbers"):
+        iostat.read(written(tmp_path / "cut.txt", cut))
+
+
 def as_json(text: str) -> str:
     """Return the reports of a text as `iostat -o JSON` prints them."""
     statistics = []

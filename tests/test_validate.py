@@ -11,6 +11,7 @@ from conftest import Run, without_scripts
 from headrace import Scenario, ScenarioError
 from headrace.measurement import Measurement, comparison, fio, fitting, loads
 from headrace.measurement.loads import loads_of
+from headrace.measurement.parameter import parameter, place_of
 
 Json = dict[str, Any]
 
@@ -73,6 +74,24 @@ def test_sequential_jobs_are_streams_with_files_of_their_own() -> None:
     assert all(stream["pattern"] == "sequential" for stream in streams.values())
 
 
+@pytest.mark.parametrize("pattern", ["random", "sequential"])
+def test_jobs_of_one_file_address_its_bytes(pattern: str) -> None:
+    shared = {"file": "/dev/sdb", "file_bytes": 1 << 20, "from_bytes": 1 << 30}
+    [load], _ = loads_of(Measurement([point(pattern=pattern, numjobs=3, **shared)]))
+    streams = loads.under(Scenario(DRIVE).filled(), "host", load)["workload"].values()
+    assert [stream["region"] for stream in streams] == [{"from": "1073741824 B", "size": "1048576 B"}] * len(streams)
+    assert sum(stream["arrivals"]["closed"]["depth"] for stream in streams) == 3
+
+
+def test_random_runs_and_many_requests_in_flight_are_simulated_as_such() -> None:
+    [load], _ = loads_of(Measurement([point(run_length=16, iodepth=64, numjobs=64)]))
+    document = loads.under(Scenario(DRIVE).filled(), "host", load, requests=2000)
+    assert document["workload"]["fio-1"]["pattern"] == {"runs": {"length": 16}}
+    assert document["run"]["requests"] == 20 * 64 * 64
+    [row] = off([point(iodepth=64, numjobs=64, iops=20_000.0, mean_ms=4096 / 20)])
+    assert row["error_percent"]["mean_ms"] == pytest.approx(0, abs=3)
+
+
 def test_what_cannot_be_compared_is_refused() -> None:
     two = DRIVE.replace("workload: {host:", "workload: {other: {to: drive, arrivals: {poisson: 1 /s}}, host:")
     with pytest.raises(ScenarioError, match="2 streams"):
@@ -103,6 +122,29 @@ def test_a_sata_drive_is_as_fio_measured_it(headrace: Run, measured_data: Path, 
     assert "device: samsung-hd103uj" in page
     shown = headrace("validate", "hdd.yaml", "hdd.json", cwd=tmp_path).stdout
     assert shown.startswith("Simulated bandwidth differs from the measured by")
+
+
+def test_what_a_fit_learns_nothing_of_keeps_the_value_of_its_device() -> None:
+    load = "workload: {host: {to: drive, arrivals: {closed: {depth: 1}}}}"
+    text = f"system: {{drive: {{type: ssd, device: {{like: samsung-pm883-480gb}}}}}}\n{load}\n"
+    vary = ["system.drive.device.read_latency=10 us..200 us", "system.drive.device.flash.program=0.1 ms..100 ms"]
+    found = fitting.fit(Scenario(text), measured_of(text, DEPTHS), vary, requests=500, cross_validate=False)
+    program = found["parameters"][1]
+    assert (program["determined"], program["was"], program["is"]) == (False, "1 ms", "1 ms")
+
+
+def test_bounds_that_leave_the_scenario_out_begin_in_their_middle() -> None:
+    one = parameter("system.drive.service=300 us..400 us", Scenario(DRIVE))
+    assert (one.was, place_of(one)) == ("200 us", None)
+    assert place_of(parameter("system.drive.service=200 us..400 us", Scenario(DRIVE))) == 0
+    with pytest.raises(ScenarioError, match="has no unit"):
+        parameter("system.drive.service=50..500", Scenario(DRIVE))
+    twice = ["system.drive.service=50 us..1 ms", "system.drive.service=60 us..2 ms"]
+    with pytest.raises(ScenarioError, match="is given twice"):
+        fitting.fit(Scenario(DRIVE), Measurement([point(), point(iodepth=2)]), twice)
+    outside = Scenario(DRIVE + "uncertain: {system.drive.service: 300 us..400 us}\n")
+    with pytest.raises(ScenarioError, match="give an interval that contains the value"):
+        comparison.compare(outside, Measurement([point()]), requests=500)
 
 
 def test_validate_says_what_it_needs(headrace: Run, tmp_path: Path) -> None:

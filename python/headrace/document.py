@@ -2346,7 +2346,7 @@ class StepSpec(TypedDict):
     prefetch: NotRequired[int]
     """Batches that are fetched ahead of the one that an accelerator computes on. With 0, nothing is read while it computes."""
     read: NotRequired[str | None]
-    """A sample is read in pieces of this size, one after another. Default: in one."""
+    """A sample is read in pieces of this size, one after another. Where a file has several samples of one size, its pieces are read in order, and a sample that lies in a piece which was read comes with it. Default: each sample in one piece of its own."""
     preprocess: NotRequired[TimeSpec]
     """Time for which a thread works on each sample that it has read."""
     hand_over: NotRequired[TimeSpec]
@@ -2385,7 +2385,7 @@ class CheckpointSpec(TypedDict):
     in_flight: NotRequired[int]
     """Pieces that each accelerator writes at once."""
     restores: NotRequired[int]
-    """Times that the last checkpoint is read back after the last epoch, as for a restart. Before each, accelerators compute once."""
+    """Times that the last checkpoint is read back after the last epoch, as for a restart; one from before the run if none was due in it. Before each, accelerators compute once."""
     reads_in_flight: NotRequired[int]
     """Pieces that each accelerator reads back at once."""
 

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
-from threading import get_ident
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast, get_args
 
 from headrace import _core, fio_workload
@@ -27,8 +26,6 @@ FILE_OPS: tuple[FileOp, ...] = get_args(FileOp)
 # Later than any completion.
 END_NS = (1 << 64) - 1
 MOST_TIMES = 1_000_000
-# By thread: what it made and only it may drop, until it makes the next.
-_LEFT: dict[int, list["_core.Storage"]] = {}
 
 
 @dataclass(frozen=True)
@@ -114,23 +111,10 @@ class Storage:
         """Build the system."""
         of = scenario if isinstance(scenario, Scenario) else load(scenario)
         whole(0, seed=seed)
-        self._thread = get_ident()
-        _LEFT.pop(self._thread, None)
-        self._of_thread = _core.Storage(of.text, str(of.file), sets(of.changes), fio_workload.streams, seed)
+        self._core = _core.Storage(of.text, str(of.file), sets(of.changes), fio_workload.streams, seed)
         self._targets = {name: number for number, (name, _) in enumerate(self._core.targets())}
         if remember_writes:
             self._core.remember_writes()
-
-    def __del__(self) -> None:
-        """Leave what another thread made, where the collector of garbage runs in this one, for that thread to drop."""
-        if hasattr(self, "_of_thread") and get_ident() != self._thread:
-            _LEFT.setdefault(self._thread, []).append(self._of_thread)
-
-    @property
-    def _core(self) -> "_core.Storage":
-        if get_ident() != self._thread:
-            raise RuntimeError("a Storage belongs to the thread that made it: make one in each thread")
-        return self._of_thread
 
     @property
     def now_ns(self) -> int:

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use fragile::Sticky;
 use headrace_scenario::embedded::{Completion, LostWrite, Storage, StorageError};
 use headrace_storage::Change;
 use headrace_units::Nanos;
@@ -12,10 +13,18 @@ use pyo3::types::PyBytes;
 
 use crate::plan::with_jobs;
 
-/// A storage system that belongs to the thread that made it. Times are in ns.
-#[pyclass(name = "Storage", unsendable)]
+/// A storage system that belongs to the thread that made it, wherever Python's collector of garbage finds it. Times are in ns.
+#[pyclass(name = "Storage")]
 pub struct StorageHandle {
-    storage: Storage,
+    storage: Sticky<Storage>,
+}
+
+impl StorageHandle {
+    /// Does something with the system; raises `RuntimeError` in another thread.
+    fn with<R>(&mut self, act: impl FnOnce(&mut Storage) -> PyResult<R>) -> PyResult<R> {
+        let told = "a Storage belongs to the thread that made it: make one in each thread";
+        self.storage.try_with_mut(act).unwrap_or_else(|_| Err(PyRuntimeError::new_err(told)))
+    }
 }
 
 /// Where a completion's time went: component, `waiting`, `service` or `blocked`, and ns.
@@ -87,17 +96,17 @@ impl StorageHandle {
     ) -> PyResult<Self> {
         let mut storage = with_jobs(&jobs, |jobs| Storage::load_with_jobs(text, file, &sets, jobs, seed))?;
         storage.interrupted_by(goes_on);
-        Ok(Self { storage })
+        Ok(Self { storage: Sticky::new(storage) })
     }
 
     /// Remembers which writes are answered and not flushed, so that power can fail.
     fn remember_writes(&mut self) -> PyResult<()> {
-        self.storage.remember_writes().map_err(wrong)
+        self.with(|storage| storage.remember_writes().map_err(wrong))
     }
 
     /// Power fails and is back at once: the writes that are lost, and the tickets of requests that are never answered.
     fn lose_power(&mut self) -> PyResult<(Vec<FoundLoss>, Vec<u64>)> {
-        let loss = self.storage.lose_power().map_err(wrong)?;
+        let loss = self.with(|storage| storage.lose_power().map_err(wrong))?;
         let row =
             |LostWrite { ticket, target, block, parts }| (ticket, target, block.address, block.bytes, parts);
         Ok((loss.lost.into_iter().map(row).collect(), loss.unanswered))
@@ -105,13 +114,15 @@ impl StorageHandle {
 
     /// The present.
     #[getter]
-    fn now_ns(&self) -> u64 {
-        self.storage.now().0
+    fn now_ns(&mut self) -> PyResult<u64> {
+        self.with(|storage| Ok(storage.now().0))
     }
 
     /// The names and capacities of the components that requests can be submitted to, by number; 0 for no limit.
-    fn targets(&self) -> Vec<(String, u64)> {
-        self.storage.targets().map(|(name, capacity)| (name.to_owned(), capacity)).collect()
+    fn targets(&mut self) -> PyResult<Vec<(String, u64)>> {
+        self.with(|storage| {
+            Ok(storage.targets().map(|(name, capacity)| (name.to_owned(), capacity)).collect())
+        })
     }
 
     /// Submits a request; returns its ticket.
@@ -125,7 +136,7 @@ impl StorageHandle {
         durable: bool,
     ) -> PyResult<u64> {
         let block = Block { op: self::op(op)?, address, bytes };
-        self.storage.submit(Nanos(at), target, block, durable).map_err(wrong)
+        self.with(|storage| storage.submit(Nanos(at), target, block, durable).map_err(wrong))
     }
 
     /// Submits an operation on a file, its name and bytes, of a user and a host to an archive; returns its ticket.
@@ -143,7 +154,7 @@ impl StorageHandle {
         let number = |name: &str| number_of(name.as_bytes());
         let op =
             FileOp { user: number(who.0), host: number(who.1), ..FileOp::new(act, number(file.0), file.1) };
-        self.storage.submit_file(Nanos(at), target, op).map_err(wrong)
+        self.with(|storage| storage.submit_file(Nanos(at), target, op).map_err(wrong))
     }
 
     /// Adds a file, its name and bytes, that an archive has from the beginning: in its pool or on tape, there on a cartridge, at a position of one,
@@ -158,12 +169,12 @@ impl StorageHandle {
         let number = |name: &str| number_of(name.as_bytes());
         let place = place.map(|(cartridge, position)| TapePlace { cartridge: number(&cartridge), position });
         let place = if on_tape { FilePlace::Tape(place) } else { FilePlace::Pool };
-        self.storage.add_file(target, number(file.0), file.1, place).map_err(wrong)
+        self.with(|storage| storage.add_file(target, number(file.0), file.1, place).map_err(wrong))
     }
 
     /// What streams and components did from the beginning to now, as JSON.
-    fn results(&self) -> PyResult<String> {
-        self.storage.results().map(|found| found.to_json()).map_err(wrong)
+    fn results(&mut self) -> PyResult<String> {
+        self.with(|storage| storage.results().map(|found| found.to_json()).map_err(wrong))
     }
 
     /// Submits requests, each with a time, an operation, an address and a size; returns the ticket of the first, which the others follow.
@@ -181,35 +192,39 @@ impl StorageHandle {
         let request =
             |(((at, op), address), bytes)| self::op(op).map(|op| (Nanos(at), Block { op, address, bytes }));
         let requests: Vec<(Nanos, Block)> = columns.map(request).collect::<PyResult<_>>()?;
-        self.storage.submit_all(&requests, target, durable).map_err(wrong)
+        self.with(|storage| storage.submit_all(&requests, target, durable).map_err(wrong))
     }
 
     /// Lets time pass to the next completion or to `until`.
     fn next_completion(&mut self, until: u64) -> PyResult<Option<FoundCompletion>> {
-        let found = self.storage.next_completion(Nanos(until)).map_err(wrong)?;
-        let spans = |found: &Completion| {
-            let of = |(at, what, span): (_, _, Nanos)| (self.storage.path(at).to_owned(), kind(what), span.0);
-            found.breakdown.spans().map(of).collect()
-        };
-        Ok(found.map(|found| (found.ticket, found.at.0, found.failed, spans(&found))))
+        self.with(|storage| {
+            let found = storage.next_completion(Nanos(until)).map_err(wrong)?;
+            let spans = |found: &Completion| {
+                let of = |(at, what, span): (_, _, Nanos)| (storage.path(at).to_owned(), kind(what), span.0);
+                found.breakdown.spans().map(of).collect()
+            };
+            Ok(found.map(|found| (found.ticket, found.at.0, found.failed, spans(&found))))
+        })
     }
 
     /// Lets time pass to `until`: the tickets and times of all completions, and whether each failed, as arrays of 64-bit numbers.
     fn completions<'py>(&mut self, py: Python<'py>, until: u64) -> PyResult<[Bound<'py, PyBytes>; 3]> {
-        let mut columns = [const { Vec::new() }; 3];
-        while let Some(found) = self.storage.next_completion(Nanos(until)).map_err(wrong)? {
-            for (column, number) in
-                columns.iter_mut().zip([found.ticket, found.at.0, u64::from(found.failed)])
-            {
-                column.extend_from_slice(&number.to_le_bytes());
+        let columns = self.with(|storage| {
+            let mut columns = [const { Vec::new() }; 3];
+            while let Some(found) = storage.next_completion(Nanos(until)).map_err(wrong)? {
+                let row = [found.ticket, found.at.0, u64::from(found.failed)];
+                for (column, number) in columns.iter_mut().zip(row) {
+                    column.extend_from_slice(&number.to_le_bytes());
+                }
             }
-        }
+            Ok(columns)
+        })?;
         Ok(columns.map(|column: Vec<u8>| PyBytes::new(py, &column)))
     }
 
     /// Lets time pass to `until`.
     fn advance(&mut self, until: u64) -> PyResult<()> {
-        self.storage.advance(Nanos(until)).map_err(wrong)
+        self.with(|storage| storage.advance(Nanos(until)).map_err(wrong))
     }
 
     /// Has a component fail (`fails`), return with its data (`returns`), or be replaced by an empty one (`replaced`).
@@ -220,24 +235,26 @@ impl StorageHandle {
             "replaced" => Change::Replaced,
             _ => return Err(PyValueError::new_err(format!("there is no change `{change}`"))),
         };
-        self.storage.change(component, change).map_err(wrong)
+        self.with(|storage| storage.change(component, change).map_err(wrong))
     }
 
     /// Has a component take `percent` of its usual time for what it begins from now on.
     fn slow(&mut self, component: &str, percent: u32) -> PyResult<()> {
-        self.storage.change(component, Change::Slow(percent)).map_err(wrong)
+        self.with(|storage| storage.change(component, Change::Slow(percent)).map_err(wrong))
     }
 
     /// Each component: path, requests answered, their bytes, utilisation, and requests that wait.
-    fn components(&self) -> Vec<(String, u64, u64, Option<f64>, u64)> {
+    fn components(&mut self) -> PyResult<Vec<(String, u64, u64, Option<f64>, u64)>> {
         let row = |of: headrace_scenario::embedded::ComponentUse| {
             (of.name, of.requests, of.bytes, of.utilisation, of.waiting)
         };
-        self.storage.components().into_iter().map(row).collect()
+        self.with(|storage| Ok(storage.components().into_iter().map(row).collect()))
     }
 
     /// The meters of the component `name`, none if there is no such component.
-    fn meters(&self, name: &str) -> Option<Vec<(&'static str, Option<f64>)>> {
-        self.storage.components().into_iter().find(|of| of.name == name).map(|of| of.meters)
+    fn meters(&mut self, name: &str) -> PyResult<Option<Vec<(&'static str, Option<f64>)>>> {
+        self.with(|storage| {
+            Ok(storage.components().into_iter().find(|of| of.name == name).map(|of| of.meters))
+        })
     }
 }

@@ -234,6 +234,7 @@ class _Configuration:
         return {"erlang": {"stages": stages, "mean": _time(mean)}}
 
     def scenario(self, device: str | None) -> TrainingScenario:
+        self._aliases()
         if not self.is_on("workflow.train", default=True):
             return self._of(self._checkpoints_alone(), size="1 MiB", device=device)
         loader = self.word("reader.data_loader", "tensorflow")
@@ -243,7 +244,6 @@ class _Configuration:
             )
         if "synthetic" in (loader, self.word("dataset.format", "tfrecord")):
             raise self.bad("reader.data_loader", "is synthetic: nothing is read", "name a loader that reads files")
-        self._aliases()
         groups = self._row_groups()
         steps = self._steps(groups, is_pytorch="pytorch" in loader or "dali" in loader)
         return self._of(

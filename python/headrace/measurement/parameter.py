@@ -3,11 +3,9 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from headrace import _core
-from headrace.devices.catalogue import numbers
 from headrace.errors import refusal
 from headrace.scenario import Scenario
 
@@ -65,7 +63,7 @@ def parameter(given: str, scenario: Scenario) -> Parameter:
     ends = _ends(given, low, high)
     if not ends[0] < ends[1]:
         raise refusal(given, f"`{given}`: {low} is not below {high}", "give the smaller bound first")
-    was = _value_at(scenario, path)
+    was = _value_at(scenario.filled(), path)
     if isinstance(was, int) and not isinstance(was, bool):
         told = f"`{path}` is a whole number; least squares needs one that can change a little"
         raise refusal(given, told, f"try values one by one: headrace validate with {path} set, or headrace optimise")
@@ -86,26 +84,18 @@ def _ends(given: str, low: str, high: str) -> tuple[float, float, str]:
     raise refusal(given, told, "give both with a unit: times, sizes, data rates, frequencies; or as plain numbers")
 
 
-def _value_at(scenario: Scenario, path: str) -> Any:
-    """Return what stands in a scenario or in the file of its device; None where neither has a value."""
-    found = _within(scenario.filled(), path.split("."), Path(scenario.file).parent)
-    if isinstance(found, Mapping):
-        found = found.get("value")
-    return None if isinstance(found, Mapping | list) else found
+def _value_at(document: Any, path: str) -> Any:
+    """Return what stands in a document, or None: what has a default may be absent, and `--set` can go deeper.
 
-
-def _within(document: Any, steps: list[str], beside: Path) -> Any:
-    """Return what stands at a place; what a component leaves out, the file of its device may have."""
-    for at, step in enumerate(steps):
-        if not isinstance(document, Mapping):
+    Numbers of a device have their origin beside their value.
+    """
+    for step in path.split("."):
+        if not isinstance(document, Mapping) or step not in document:
             return None
-        inner = document.get(step)
-        if step == "device" and isinstance(inner, str):
-            inner = numbers(inner, beside)
-        if inner is None and "device" in document and step != "device":
-            return _within(document, ["device", *steps[at:]], beside)
-        document = inner
-    return document
+        document = document[step]
+    if isinstance(document, Mapping):
+        document = document.get("value")
+    return None if isinstance(document, Mapping | list) else document
 
 
 def place_of(one: Parameter) -> float | None:

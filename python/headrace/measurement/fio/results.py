@@ -244,8 +244,9 @@ class _Result:
         there = sum(part.iops * part.mean_ns for part in parts) / 1e9
         if not LEAST_THERE <= there / asked <= MOST_THERE:
             self.remarks.append(
-                f"{jobs[0].name}: {there:.3g} in flight on average (requests per second times latency), not the {asked} "
-                "of its options, with which it is simulated: something slowed it down, or the options are of another job"
+                f"{jobs[0].name}: {there:.3g} in flight on average (requests per second times latency), not the "
+                f"{asked} of its options, with which it is simulated: something slowed it down, or the options are "
+                "those of another job"
             )
 
     def _point(

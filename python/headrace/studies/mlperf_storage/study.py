@@ -11,6 +11,7 @@ from statistics import NormalDist
 from typing import Any
 
 import headrace
+from headrace.measurement.dlio import READ, TRANSFER
 from headrace.scenario import Scenario
 from headrace.study import Claim, Judged, Obtained, Study, verdict
 
@@ -19,8 +20,6 @@ Json = dict[str, Any]
 SOURCE = "MLPerf Storage v1.0, closed division: means of five runs"
 ABSENT = "there is no measured data: set HEADRACE_DATA to the folder that holds `mlperf-storage/`"
 STEPS = "workload.training.arrivals.steps"
-# A sample that is not read in smaller pieces is read so, as far as the kernel reads ahead.
-PIECE = 1 << 20
 # Steps that are simulated of a drive: of unet3d nearly an epoch of the faster drive, in which its queues of batches run
 # empty. And those of systems with many more accelerators.
 LENGTH = {"unet3d": 600, "cosmoflow": 2000, "resnet50": 60}
@@ -53,6 +52,11 @@ class Submission:
     def is_pytorch(self) -> bool:
         """True if PyTorch's loader reads, false for TensorFlow's."""
         return self.row["format"] == "npz"
+
+    @property
+    def piece(self) -> int:
+        """Bytes of a read: what the kernel reads ahead of PyTorch at most; TensorFlow's buffer."""
+        return READ if self.is_pytorch else TRANSFER
 
     @property
     def is_alone(self) -> bool:
@@ -232,7 +236,7 @@ def _scenario(one: Submission, accelerators: int, hand_over: float, length: int)
         "threads": threads,
         "fetch": "batch" if one.is_pytorch else "sample",
         "prefetch": prefetch,
-        "read": f"{PIECE} B",
+        "read": f"{one.piece} B",
         "compute": f"{one.number('compute_s') * 1e6:.0f} us",
         "hand_over": f"{hand_over * 1e6:.0f} us",
         "samples": int(one.number("files") * one.number("samples_per_file")),
@@ -240,7 +244,7 @@ def _scenario(one: Submission, accelerators: int, hand_over: float, length: int)
         "epochs": 1,
     }
     # Pieces of a file with several samples are read in order, whichever samples lie in them.
-    pieces = bytes_ / PIECE if one.number("samples_per_file") > 1 else math.ceil(bytes_ / PIECE)
+    pieces = bytes_ / one.piece if one.number("samples_per_file") > 1 else math.ceil(bytes_ / one.piece)
     reads = math.ceil(length * accelerators * batch * pieces)
     system = {f"system.net.{field}": value for field, value in one.drive.get("net", {}).items()}
     values = (system or {"system.drive.device": one.drive["device"]}) | {
