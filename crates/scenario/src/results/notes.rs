@@ -318,29 +318,37 @@ fn curve(stream: &StreamPlan, outcomes: &[Outcome]) -> Option<String> {
     })
 }
 
-/// That a stream comes faster at times than the bottleneck sustains, or what is left at the largest rate of a curve.
+/// That a stream comes faster at times than the bottleneck sustains beside the others there, or what is left at the largest rate of a curve.
+/// Each request of theirs counts as much work.
 fn bursts(plan: &Plan, streams: &[StreamResults], bottleneck: Option<&Bottleneck>) -> Option<String> {
     let of = bottleneck?;
-    let (times, name) = of.saturates_at.zip(of.uneven.as_ref())?;
-    let stream = plan.streams.iter().find(|stream| stream.name == *name)?;
-    let most = stream.spec.arrivals.largest_rate()?;
-    let found = streams.iter().find(|found| found.name == *name)?;
+    let times = of.saturates_at.filter(|_| of.uneven.is_some())?;
+    let there = || plan.streams.iter().filter(|stream| of.streams.contains(&stream.name));
+    let (stream, most) = there().find_map(|stream| {
+        Some((stream, stream.spec.arrivals.largest_rate().filter(|_| stream.varies())?))
+    })?;
+    let found = |stream: &StreamPlan| streams.iter().find(|found| found.name == stream.name);
+    let name = &stream.name;
     let (mean, what, is_curve) = match stream.curve() {
-        Some(_) => (found.requests_per_s, "requests", true),
+        Some(_) => (found(stream)?.requests_per_s, "requests", true),
         None => (stream.spec.arrivals.mean_rate()?, "bursts", false),
     };
-    let sustained = mean * times;
-    if is_curve && most <= sustained && of.streams.len() == 1 {
-        let (most, left) = (PerSecond(most), sustained / most);
+    let others = there().filter(|other| other.name != *name).filter_map(found);
+    let others: f64 = others.map(|other| other.requests_per_s).sum();
+    let sustained = (mean + others) * times - others;
+    if is_curve && most <= sustained {
+        let (most, left) = (PerSecond(most), (mean + others) * times / (most + others));
         let bound = if of.at_least { "above " } else { "" };
-        return Some(format!("at the highest rate of {name}, {most}, headroom is {bound}{left:.2}×"));
+        let about = if others > 0.0 { "about " } else { "" };
+        return Some(format!("at the highest rate of {name}, {most}, headroom is {about}{bound}{left:.2}×"));
     }
     let at = if is_curve { "at up to" } else { "at" };
+    let beside = if others > 0.0 { " beside the other streams" } else { "" };
     (most > sustained && !of.at_least).then(|| {
         format!(
-            "{what} of {name} come {at} {}, more than the {} that {} sustains: queues grow while they last",
+            "{what} of {name} come {at} {}, more than the {} that {} sustains{beside}: queues grow while they last",
             PerSecond(most),
-            PerSecond(sustained),
+            PerSecond(sustained.max(0.0)),
             alike::limit(&of.component, None)
         )
     })

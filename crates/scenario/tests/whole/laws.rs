@@ -207,6 +207,16 @@ fn answers_on_a_curve_say_what_they_cover() {
     // 26 % busy at a mean of 26 /s: 80 /s are 80 % busy.
     let note = "at the highest rate of users, 80 /s, headroom is 1.2";
     assert!(fits.notes.iter().any(|found| found.starts_with(note)), "{:?}", fits.notes);
+    // Beside 20 /s that are always there, 80 /s are 100 % busy, and 70 /s are 90 %.
+    let beside = |most: &str| {
+        let mine = clerk("{exponential: 10 ms}", &evening.replace("80 /s", most));
+        let text = mine.replace("users: {to", "others: {to: clerk, arrivals: {poisson: 20 /s}}, users: {to");
+        run(&text, &[("run.time", "2000 s")]).notes
+    };
+    let note = "at the highest rate of users, 70 /s, headroom is about 1.1";
+    assert!(beside("70 /s").iter().any(|found| found.starts_with(note)), "{:?}", beside("70 /s"));
+    let note = "sustains beside the other streams: queues grow while they last";
+    assert!(beside("95 /s").iter().any(|found| found.ends_with(note)), "{:?}", beside("95 /s"));
     let refused =
         solve(&text, "test.yaml", &[], None, &Progress::default()).expect_err("no formula").rendered();
     assert!(refused.contains("the assumption that fails: requests come at one rate"), "{refused}");
