@@ -48,7 +48,9 @@ def test_each_phase_is_a_point_for_each_operation(tmp_path: Path) -> None:
 def test_threads_share_a_device_and_have_files_of_their_own(tmp_path: Path) -> None:
     device = READ | {"path type": "blockdev", "file size": "480103981056"}
     folder = READ | {"path type": "dir", "dirs": "4", "files": "10", "file size": "1048576"}
-    shared, own = elbencho.read([written(tmp_path, device, folder)]).points
+    in_turn = device | {"random": "0"}
+    shared, own, part = elbencho.read([written(tmp_path, device, folder, in_turn)]).points
+    assert (part["file"], part["file_bytes"]) == (None, 480103981056 // 8)
     assert (shared["file"], shared["file_bytes"]) == ("blockdev", 480103981056)
     assert (own["file"], own["file_bytes"]) == (None, 40 << 20)
 

@@ -415,6 +415,12 @@ def test_io_logs_of_both_versions_are_read(tmp_path: Path) -> None:
             traced(tmp_path, wrong, "io.log")
 
 
+def test_discards_and_flushes_of_blkparse_are_counted(tmp_path: Path) -> None:
+    lines = ["8,0 0 1 0.5 9 D R 8 + 8 [x]", "8,0 0 2 0.6 9 C R 8 + 8 [x]", "8,0 0 3 0.7 9 D DS 8 + 8 [x]"]
+    found = traced(tmp_path, "\n".join(lines) + "\n", "blk.txt")
+    assert "left out: 1 request that neither read nor write" in found["remarks"]
+
+
 def test_blkparse_one_at_a_time_is_replayed_closed(tmp_path: Path) -> None:
     def text(times: list[tuple[float, float]]) -> str:
         events = [(at, act, n) for n, pair in enumerate(times) for at, act in zip(pair, "DC", strict=True)]

@@ -36,6 +36,12 @@ type FoundCompletion = (u64, u64, bool, Vec<Span>);
 /// A write that was answered and of which data is lost: ticket, number of the target, address, bytes, and the lost parts.
 type FoundLoss = (u64, usize, u64, u64, Vec<(u64, u64)>);
 
+/// A component: path, requests answered, their bytes, utilisation, and requests that wait.
+type FoundComponent = (String, u64, u64, Option<f64>, u64);
+
+/// A meter of a component: its name and value.
+type FoundMeter = (&'static str, Option<f64>);
+
 thread_local! {
     /// What the handler of a signal raised during a call, which is raised where the call ends.
     static RAISED: Cell<Option<PyErr>> = const { Cell::new(None) };
@@ -244,7 +250,7 @@ impl StorageHandle {
     }
 
     /// Each component: path, requests answered, their bytes, utilisation, and requests that wait.
-    fn components(&mut self) -> PyResult<Vec<(String, u64, u64, Option<f64>, u64)>> {
+    fn components(&mut self) -> PyResult<Vec<FoundComponent>> {
         let row = |of: headrace_scenario::embedded::ComponentUse| {
             (of.name, of.requests, of.bytes, of.utilisation, of.waiting)
         };
@@ -252,7 +258,7 @@ impl StorageHandle {
     }
 
     /// The meters of the component `name`, none if there is no such component.
-    fn meters(&mut self, name: &str) -> PyResult<Option<Vec<(&'static str, Option<f64>)>>> {
+    fn meters(&mut self, name: &str) -> PyResult<Option<Vec<FoundMeter>>> {
         self.with(|storage| {
             Ok(storage.components().into_iter().find(|of| of.name == name).map(|of| of.meters))
         })

@@ -328,7 +328,7 @@ impl DataSet {
         let file = if self.shuffled { Shuffle::new(files, self.orders.key(epoch)).at(file) } else { file };
         let (file_begins, at) = (self.from + file * self.file_slot, place % per_file);
         if let Some(piece) = self.piece {
-            let (begins, bytes) = self.pieces(at, piece, n % self.share == 0);
+            let (begins, bytes) = self.pieces(at, piece, n.is_multiple_of(self.share));
             return Block { op: Op::Read, address: file_begins + begins, bytes };
         }
         let bytes = self.spec.size.draw(&mut self.sizes.of(file * per_file + at)).0;

@@ -292,7 +292,7 @@ class Table(InNotebook):
 
     def _lost(self) -> str:
         """Say at how many points requests were lost, which response times leave out, and where most were."""
-        goals = implied(self.metrics, ())
+        goals = [one for one in implied(self.metrics, ()) if one.what != "blocked"]
         points = [point for point in self.experiment.points if self.of(point) and not self.reason(point)]
         found = [(self.mean(point, one.metric(self.metrics)), one, point) for one in goals for point in points]
         shares = [(mean[0], one, point) for mean, one, point in found if mean and mean[0] > MOST_LOST]

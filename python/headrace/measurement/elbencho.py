@@ -96,13 +96,13 @@ class _Phase:
             "job": self.row.get("label") or self.name,
             "source": self.file.name,
             "op": op,
-            "pattern": "random" if self._number("random", least=0) else "sequential",
+            "pattern": "random" if self._is_random() else "sequential",
             "read_share": {"read": 1.0, "write": 0.0}[op] if read_share is None else read_share,
             "block_bytes": int(size),
             "iodepth": max(int(self._number("IO depth", least=0)), 1),
-            "numjobs": int(self._number("threads") * max(self._number("hosts", least=0), 1)),
+            "numjobs": self._threads(),
             "file_bytes": self._file_bytes(),
-            "file": self._shared(),
+            "file": self.row["path type"] if self._is_one() and self._is_random() else None,
             "runtime_s": seconds,
             "ios": round(iops * seconds),
             "iops": iops,
@@ -111,15 +111,25 @@ class _Phase:
         }
 
     def _file_bytes(self) -> int | None:
-        """Return the bytes that a thread addresses: all of a shared file or device, or its own files in its folders."""
+        """Return the bytes that a thread addresses: its own files in its folders, or all of a file or device.
+
+        Of a file that is read or written in sequence, each thread has a part.
+        """
         size = int(self._number("file size", least=0))
-        counts = (int(self._number(name, least=0)) for name in ("files", "dirs")) if self._shared() is None else ()
+        if self._is_one():
+            return (size if self._is_random() else size // self._threads()) or None
+        counts = (int(self._number(name, least=0)) for name in ("files", "dirs"))
         return math.prod((size, *(max(count, 1) for count in counts))) or None
 
-    def _shared(self) -> str | None:
-        """Return what all threads read and write, where that is a file or a device."""
-        kind = self.row.get("path type", "")
-        return kind if kind in {"file", "blockdev"} else None
+    def _is_one(self) -> bool:
+        """Return true if all threads work on one file or device."""
+        return self.row.get("path type", "") in {"file", "blockdev"}
+
+    def _is_random(self) -> bool:
+        return self._number("random", least=0) > 0
+
+    def _threads(self) -> int:
+        return int(self._number("threads") * max(self._number("hosts", least=0), 1))
 
     def _number(self, name: str, least: float = 1e-9) -> float:
         """Return a number of the line; an empty one is 0, which most may not be."""

@@ -23,6 +23,8 @@ pub struct InFlight {
     places: BTreeMap<(u32, u64), VecDeque<u64>>,
     /// Number of requests returned: the number of the first in `requests`.
     returned: u64,
+    /// Number of discards and flushes.
+    left_out: u64,
 }
 
 struct Issued {
@@ -35,7 +37,7 @@ struct Issued {
 
 impl InFlight {
     pub fn new(begins: &'static [u8]) -> Self {
-        Self { begins, requests: VecDeque::new(), places: BTreeMap::new(), returned: 0 }
+        Self { begins, requests: VecDeque::new(), places: BTreeMap::new(), returned: 0, left_out: 0 }
     }
 
     fn issue(&mut self, raw: Raw) {
@@ -108,7 +110,12 @@ impl LineParser for InFlight {
         let op = match (rwbs.contains(&b'R'), rwbs.contains(&b'W')) {
             (true, false) => Op::Read,
             (false, true) => Op::Write,
-            _ => return Ok(()), // A flush, a discard, a message or nothing.
+            _ => {
+                // A message or nothing has neither of these.
+                let is_other = rwbs.contains(&b'D') || rwbs.contains(&b'F');
+                self.left_out += u64::from(action == self.begins && is_other);
+                return Ok(());
+            }
         };
         if fields.get(8) != b"+" || !(action == self.begins || action == b"C" || action == b"R") {
             return Ok(());
@@ -123,7 +130,7 @@ impl LineParser for InFlight {
             _ if bytes > 0 => {
                 self.issue(Raw { time_ns: Some(time_ns), device, ..Raw::new(op, Some(address), bytes)? });
             }
-            _ => {}
+            _ => self.left_out += 1,
         }
         self.return_finished(out, MOST);
         Ok(())
@@ -131,6 +138,10 @@ impl LineParser for InFlight {
 
     fn end(&mut self, out: &mut VecDeque<Raw>) {
         self.return_finished(out, 0);
+    }
+
+    fn left_out(&self) -> u64 {
+        self.left_out
     }
 }
 

@@ -199,12 +199,17 @@ fn blkparse_follows_requeues_parts_and_twins() {
         "8,0 1 9 0.031000000 0 D W 50 + 8 [fio]",
         "8,0 1 10 0.032000000 0 C W 50 + 8 [0]",
         "8,0 1 11 0.034000000 0 C W 50 + 8 [0]",
+        "8,0 1 12 0.040000000 0 D DS 5000 + 8 [fio]",
+        "8,0 1 13 0.041000000 0 C DS 5000 + 8 [0]",
+        "8,0 1 14 0.050000000 0 D FWS 0 + 0 [fio]",
+        "8,0 1 15 0.051000000 0 D FN [fio]",
         "CPU0 (8,0):",
     ];
     let (mut parser, mut devices, mut out) =
         (TraceFormat::Blkparse.parser(&[]), Devices::default(), VecDeque::new());
     lines.iter().for_each(|line| parser.line(line.as_bytes(), &mut devices, &mut out).unwrap());
     parser.end(&mut out);
+    assert_eq!(parser.left_out(), 3, "a discard and two flushes");
     let times = out.iter().map(|raw| (raw.time_ns.unwrap() / 1_000_000, raw.response.unwrap().ms() as u64));
     assert_eq!(times.collect::<Vec<_>>(), [(10, 2), (24, 3), (30, 2), (31, 3)]);
 }

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from headrace.measurement.fio.traced import Traced, converted
+from headrace.quantities import counted
 
 LINE = re.compile(r"\s*\d+,\d+\s+\d+\s+\d+\s+\d+\.\d+\s+\d+\s+\w+")
 
@@ -18,11 +19,13 @@ def read(path: Path) -> Traced:
     import numpy as np  # noqa: PLC0415 - they take longer to load than `headrace --help` may
     import polars  # noqa: PLC0415
 
-    frame, _ = converted(path, None)
+    frame, others = converted(path, None)
     issued = frame["time_ns"].to_numpy()
     missing = frame["response_ns"].null_count()
     took = frame["response_ns"].cast(polars.Int64).to_numpy() if not missing else None
     devices = frame["device"].cast(polars.String)
+    remarks = [f"{missing} requests have no completion: response times are left out"] if missing else []
+    remarks += [f"left out: {counted(others, 'request')} that neither read nor write"] if others else []
     alone = took is not None and bool((issued[1:] >= (issued + took)[:-1]).all())
     return Traced(
         issued=issued.astype(np.int64),
@@ -32,5 +35,5 @@ def read(path: Path) -> Traced:
         address=frame["address"].to_numpy(),
         closed=alone and devices.n_unique() == 1,
         device=devices.to_list() if devices.n_unique() > 1 else None,
-        remarks=[f"{missing} requests have no completion: response times are left out"] if missing else [],
+        remarks=remarks,
     )

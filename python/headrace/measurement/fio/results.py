@@ -226,6 +226,9 @@ class _Result:
 
     def _remark_on(self, jobs: list[Job]) -> None:
         options = jobs[0].options
+        if not options.keys() & {"rw", "readwrite"}:
+            told = "the file does not have its options: it is taken as sequential, with one request in flight"
+            self.remarks.append(f"{jobs[0].name}: {told}")
         if _flag(options, "direct", default=False) is False and _flag(options, "buffered", default=True):
             self.remarks.append(f"{jobs[0].name}: {BUFFERED}")
         named = [name for name in SHIFTS if options.get(name, "0") not in {"0", "1"}]
