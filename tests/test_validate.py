@@ -87,7 +87,7 @@ def test_random_runs_and_many_requests_in_flight_are_simulated_as_such() -> None
     [load], _ = loads_of(Measurement([point(run_length=16, iodepth=64, numjobs=64)]))
     document = loads.under(Scenario(DRIVE).filled(), "host", load, requests=2000)
     assert document["workload"]["fio-1"]["pattern"] == {"runs": {"length": 16}}
-    assert document["run"]["requests"] == 20 * 64 * 64
+    assert document["run"]["requests"] == 5 * 64 * 64
     [row] = off([point(iodepth=64, numjobs=64, iops=20_000.0, mean_ms=4096 / 20)])
     assert row["error_percent"]["mean_ms"] == pytest.approx(0, abs=3)
 

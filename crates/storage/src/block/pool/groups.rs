@@ -343,8 +343,8 @@ impl Groups<'_> {
         held
     }
 
-    /// Gives the pieces of a group the places that the drives which are in have for them now; those whose place, or a drive
-    /// of whose domain, is among them keep it. A piece takes the place in its own domain before others do, so that no two are in one.
+    /// Gives the pieces of a group the places that the drives which are in have for them now; those whose place is among
+    /// them keep it. A piece takes the place in its own domain before others do, so that no two are in one.
     pub fn place(&self, group: u32) {
         let held: Vec<u32> = self.holders(group).collect();
         let takes = |drive: u32| {
@@ -352,6 +352,7 @@ impl Groups<'_> {
         };
         let wanted: Vec<u32> = self.homes.of(group, takes).into_iter().flatten().collect();
         let mut others: Vec<u32> = wanted.iter().copied().filter(|drive| !held.contains(drive)).collect();
+        let homes = self.homes.of(group, |_| true);
         let drive_of = |piece: &Position| piece.holder.get().map(|holder| holder.drive);
         let moves = self.pieces(group).iter().map(drive_of).enumerate();
         let moves = moves.filter(|(_, drive)| drive.is_none_or(|drive| !wanted.contains(&drive)));
@@ -363,8 +364,9 @@ impl Groups<'_> {
             }
             let own = self.of_domain(&others, from);
             let drive = others.remove(own.unwrap_or(0));
-            let stays = own.is_some() && from.is_some_and(|from| !self.out[from as usize].get());
-            if !stays {
+            // Another drive of its domain is no reason to move, unless the piece is there when all drives are in.
+            let is_in = from.is_some_and(|from| !self.out[from as usize].get());
+            if own.is_none() || !is_in || homes.contains(&Some(drive)) {
                 self.change(group, at, |piece| self.move_to(piece, drive));
             }
         }
