@@ -276,8 +276,7 @@ class Table(InNotebook):
             said.append(f"{len(failed)} of {asked} points failed.")
         if overloaded := sum(map(self.is_overloaded, self.experiment.points)):
             said.append(f"{overloaded} of {asked} points {'is' if overloaded == 1 else 'are'} overloaded.")
-        if lost := self._lost():
-            said.append(lost)
+        said += filter(None, [self._lost()])
         if missing := self._missing():
             said.append(f"{missing} of {asked} points were not run.")
         if short := self._short():

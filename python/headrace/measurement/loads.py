@@ -24,7 +24,7 @@ MOST_IN_FLIGHT = 256
 ANY_BYTES = 1 << 60  # As many as there are.
 OPEN, EVENLY = "open", "every"
 # What repetitions of a load have in common.
-PLACED = ("file", "from_bytes", "run_length")
+PLACED = ("shared", "from_bytes", "run_length")
 SHAPE = ("pattern", "block_bytes", "iodepth", "numjobs", "file_bytes", "flush_every", "sync", *PLACED)
 # A run answers this many requests for each that is in flight, so that all of them were there as long as others.
 FOR_EACH = 5
@@ -57,10 +57,10 @@ class Load:
     """True if writes are answered when they are durable."""
     evenly: bool = False
     """True if requests at a rate come at equal distances; else at random."""
-    file: str | None = None
-    """The file or device that all jobs address; None where each has its own."""
+    shared: bool = False
+    """True if all jobs address the same file or device."""
     from_bytes: int | None = None
-    """Where the bytes of a job begin in it."""
+    """Where the bytes of a job begin."""
     run_length: int | None = None
     """Requests one after another, after which a random job goes elsewhere."""
 
@@ -105,7 +105,7 @@ def loads_of(found: Measurement) -> tuple[list[Load], list[str]]:
         of_job = sizes[point["source"], point["job"]]
         # Reads and writes of different sizes are one load all the same.
         own = of_job if kind == "mixed" and len(set(of_job.values())) > 1 else {}
-        shape = tuple(0 if name == "block_bytes" and own else point.get(name) for name in SHAPE)
+        shape = tuple(0 if name == "block_bytes" and own else _told(point, name) for name in SHAPE)
         together[*shape, tuple(sorted(own.items())), kind].append(point)
     remarks = _left_out(whole, besides)
     if not together:
@@ -127,6 +127,11 @@ def _left_out(whole: list[Json], besides: list[Json]) -> list[str]:
     return remarks
 
 
+def _told(point: Json, name: str) -> Any:
+    """Return what a point says of a load. Repetitions may share files of different names."""
+    return point.get("file") is not None if name == "shared" else point.get(name)
+
+
 def _kind(point: Json) -> str | None:
     if point["op"] == "mixed":
         return None
@@ -144,7 +149,7 @@ def _offered(points: list[Json]) -> Load:
     share = rates.get("read", 0.0) / sum(rates.values())
     first = points[0]
     shape = (first["pattern"], mean, first["iodepth"], first["numjobs"], first["file_bytes"])
-    placed: Json = {name: first.get(name) for name in PLACED}
+    placed: Json = {name: _told(first, name) for name in PLACED}
     evenly = first["arrivals"] == EVENLY
     return Load(*shape, kind, share, 1, measured, sizes, is_open=True, evenly=evenly, **placed)
 
@@ -247,7 +252,7 @@ def _in_files(stream: Json, load: Load, at: int, jobs: int) -> Json:
         if not begins:
             return stream
         region = {"from": f"{begins} B", "size": f"{ANY_BYTES} B"}
-    elif load.file is not None:
+    elif load.shared:
         region = {"from": f"{begins} B", "size": f"{load.file_bytes} B"}
     else:
         region = {"from": f"{begins + at * load.file_bytes} B", "size": f"{load.file_bytes * jobs} B"}
