@@ -154,6 +154,9 @@ impl CheckpointSpec {
     }
 }
 
+/// Samples in a piece at most. A thread that has read it takes them one after another, and nothing else happens meanwhile.
+const MOST_IN_A_PIECE: u64 = 100_000;
+
 /// Samples lie on multiples of this where the stream does not say `align`: the block of most file systems.
 const BLOCK: Bytes = Bytes(4096);
 
@@ -279,8 +282,12 @@ impl DataSet {
         let piece = steps.read.filter(|_| per_file > 1 && least == most && spec.align.is_none());
         let align = if piece.is_some() { 1 } else { spec.align.unwrap_or(BLOCK).0.max(1) };
         let slot = most.0.next_multiple_of(align);
-        let file_slot =
-            if piece.is_some() { (per_file * slot).next_multiple_of(BLOCK.0) } else { per_file * slot };
+        if let Some(piece) = piece.filter(|piece| piece.0 / slot.max(1) > MOST_IN_A_PIECE) {
+            let why = format!("a piece of {piece} has more than {MOST_IN_A_PIECE} samples of {most}");
+            return Err(Invalid::new("read", why).help("read less at a time"));
+        }
+        let file = per_file.saturating_mul(slot);
+        let file_slot = piece.and_then(|_| file.checked_next_multiple_of(BLOCK.0)).unwrap_or(file);
         let places = room.0.saturating_sub(steps.checkpoints()) / file_slot.max(1) * per_file;
         let samples = steps.samples.unwrap_or(places) / per_file * per_file;
         if samples > places {

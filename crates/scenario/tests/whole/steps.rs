@@ -236,6 +236,23 @@ run: {{requests: 20000, warm_up: none}}
     assert_eq!(reads(8, ""), Some(2 * 8 * 2), "each reads half a file: 5000 B");
 }
 
+#[test]
+fn a_piece_and_a_file_have_a_limit() {
+    let refused = |size: &str, more: &str| {
+        let steps = format!("accelerators: 1, batch: 1000000, prefetch: 1000000, compute: 0 s{more}");
+        let text = format!(
+            "system: {{s: {{type: station, service: 1 ns, capacity: 900 TB}}}}
+workload: {{training: {{to: s, size: {size}, arrivals: {{steps: {{{steps}}}}}}}}}
+"
+        );
+        found(&text).unwrap_err()
+    };
+    let small = refused("1 B", ", samples_per_file: 4000000000, read: 1 TB");
+    assert!(small.contains("a piece of 1 TB has more than 100000 samples of 1 B"), "{small}");
+    let large = refused("900 TB", ", samples_per_file: 4000000000, read: 1 TB");
+    assert!(large.contains("a step takes 1000000 samples, and there are 0"), "{large}");
+}
+
 /// A checkpoint from before the run is read back where none was due.
 #[test]
 fn a_run_may_only_read_checkpoints() {
