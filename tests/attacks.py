@@ -8,15 +8,17 @@ import json
 import os
 import random
 import signal
+import socket
 import struct
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import headrace
 import systems
+from conftest import PATIENCE
 from headrace import trace
 from headrace.experiment import Table
 from headrace.experiment.stored import everything
@@ -182,3 +184,44 @@ def kills(number: int, folder: Path) -> list[str]:
     if ended or Fork(lambda: Table.stored(store).complete and _shown(store) == _shown(alone)).wait() != 1:
         wrong.append(f"after kills a store differs from one that was left alone, or a sweep failed ({ended})")
     return wrong
+
+
+def answer(port: int, raw: bytes) -> bytes:
+    """Send bytes, and return all that comes back."""
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as to:
+        with suppress(ConnectionError):  # It may be refused before it is whole.
+            to.sendall(raw)
+            to.shutdown(socket.SHUT_WR)
+        found = b""
+        with suppress(ConnectionError):
+            while more := to.recv(1 << 16):
+                found += more
+        return found
+
+
+def requests(path: str, port: int, sound: str) -> Iterator[bytes]:
+    """Yield requests to a web server that no browser sends, and pieces and mutations of a sound one."""
+    luck, host = random.Random(7), f"Host: 127.0.0.1:{port}\r\n"
+    for asked in (
+        f"{path}next?after={'9' * 5000}", f"{path}next?after=\u00b2", f"{path}next?after=-1", f"{path}next?after=%00",
+        f"{path}next?" + "&".join(["after=0"] * 3000), f"{path}../../etc/passwd", f"{path}%ff%fe", "http://[", "//[",
+        f"http://[{path}", f"{path}next#[", "/" + "a" * 70_000, "/", "*",
+    ):  # fmt: skip
+        yield f"GET {asked} HTTP/1.1\r\n{host}Connection: close\r\n\r\n".encode()
+    for method in ("HEAD", "POST", "PUT", "OPTIONS", "\u00e9", "", "GET " * 3):
+        yield f"{method} {path} HTTP/1.1\r\n{host}\r\n".encode()
+    for head in (
+        "X: " + "a" * 70_000,
+        "\r\n".join(f"X{n}: 1" for n in range(200)),
+        ": ",
+        "Host",
+        "X: \u00e9\u20ac",
+        "Content-Length: -1",
+    ):
+        yield f"GET {sound} HTTP/1.1\r\n{host}{head}\r\n\r\n".encode()
+    whole = f"GET {sound} HTTP/1.1\r\n{host}Connection: close\r\n\r\n".encode()
+    for _ in range(300):
+        raw = bytearray(whole[: luck.randrange(1, len(whole) + 1)])
+        for _ in range(luck.randrange(4)):
+            raw[luck.randrange(len(raw))] = luck.randrange(256)
+        yield bytes(raw)

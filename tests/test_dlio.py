@@ -279,6 +279,8 @@ def test_what_is_not_drawn_as_asked_is_said(tmp_path: Path) -> None:
     )
     assert any("a deviation of 224 ms, not 1500 ms" in remark for remark in far.remarks), far.remarks
     assert any("`nosuch` is simulated as TensorFlow's" in remark for remark in far.remarks)
+    jax = made(tmp_path, RESNET50.replace("framework: tensorflow", "framework: jax"))
+    assert any("`framework`: `jax` is unknown to DLIO" in remark for remark in jax.remarks)
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,16 @@ import re
 import signal
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
+from attacks import answer, requests
 from conftest import PATIENCE, ROOT, written
 from headrace import Scenario, ScenarioError, load
 from headrace.experiment.design import Experiment, Point
@@ -538,6 +541,22 @@ def test_strangers_are_refused(served: str) -> None:
     upgrade = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13"}
     upgrade |= {"Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==", "Origin": "http://evil.example"}
     assert asked(f"{path}_nicegui_ws/socket.io/?EIO=4&transport=websocket", **upgrade) == 403
+
+
+def test_no_request_has_a_traceback(served: str) -> None:
+    pytest.importorskip("nicegui", reason="no NiceGUI")
+    parts = urlsplit(served)
+    assert parts.port
+    talk = f"{parts.path}_nicegui_ws/socket.io/?EIO=4&transport=polling"
+    post = f"POST {talk} HTTP/1.1\r\nHost: 127.0.0.1:{parts.port}\r\nConnection: close\r\n"
+    bodies = [b"", b"4", b"42[", b'42["event",{}]', b"40{" + b"[" * 5000, b"\xff\x00", b"9" * 100_000]
+    for raw in requests(parts.path, parts.port, talk):
+        answer(parts.port, raw)
+    for body in bodies:
+        answer(parts.port, f"{post}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+    # A traceback on its standard error fails where the server ends.
+    with urllib.request.urlopen(served, timeout=PATIENCE) as page:
+        assert page.status == 200
 
 
 def test_without_its_library_it_says_how_to_get_it(stripe: Path) -> None:

@@ -1,7 +1,6 @@
 """`--live`: the report of an experiment while it runs, on this machine alone."""
 
 import json
-import random
 import re
 import socket
 import subprocess
@@ -10,13 +9,14 @@ import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
+from attacks import answer, requests
 from conftest import PATIENCE, ROOT, wait_until
 from headrace.view.live import MOST, Live, serving
 
@@ -131,50 +131,9 @@ def page() -> Iterator[tuple[str, int]]:
         answer(parts.port, f"GET {parts.path}next?after=0 HTTP/1.0\r\nHost: 127.0.0.1:{parts.port}\r\n\r\n".encode())
 
 
-def answer(port: int, raw: bytes) -> bytes:
-    """Send bytes, and return all that comes back."""
-    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as to:
-        with suppress(ConnectionError):  # It may be refused before it is whole.
-            to.sendall(raw)
-            to.shutdown(socket.SHUT_WR)
-        found = b""
-        with suppress(ConnectionError):
-            while more := to.recv(1 << 16):
-                found += more
-        return found
-
-
-def requests(path: str, port: int) -> Iterator[bytes]:
-    """Yield requests that no browser sends, and pieces and mutations of one that it sends."""
-    luck, host = random.Random(7), f"Host: 127.0.0.1:{port}\r\n"
-    for asked in (
-        f"{path}next?after={'9' * 5000}", f"{path}next?after=\u00b2", f"{path}next?after=-1", f"{path}next?after=%00",
-        f"{path}next?" + "&".join(["after=0"] * 3000), f"{path}../../etc/passwd", f"{path}%ff%fe", "http://[", "//[",
-        f"http://[{path}", f"{path}next#[", "/" + "a" * 70_000, "/", "*",
-    ):  # fmt: skip
-        yield f"GET {asked} HTTP/1.1\r\n{host}Connection: close\r\n\r\n".encode()
-    for method in ("HEAD", "POST", "PUT", "OPTIONS", "\u00e9", "", "GET " * 3):
-        yield f"{method} {path} HTTP/1.1\r\n{host}\r\n".encode()
-    for head in (
-        "X: " + "a" * 70_000,
-        "\r\n".join(f"X{n}: 1" for n in range(200)),
-        ": ",
-        "Host",
-        "X: \u00e9\u20ac",
-        "Content-Length: -1",
-    ):
-        yield f"GET {path}next?after=0 HTTP/1.1\r\n{host}{head}\r\n\r\n".encode()
-    sound = f"GET {path}next?after=0 HTTP/1.1\r\n{host}Connection: close\r\n\r\n".encode()
-    for _ in range(300):
-        raw = bytearray(sound[: luck.randrange(1, len(sound) + 1)])
-        for _ in range(luck.randrange(4)):
-            raw[luck.randrange(len(raw))] = luck.randrange(256)
-        yield bytes(raw)
-
-
 def test_no_request_has_a_traceback(page: tuple[str, int], capfd: pytest.CaptureFixture[str]) -> None:
     path, port = page
-    for raw in requests(path, port):
+    for raw in requests(path, port, f"{path}next?after=0"):
         answer(port, raw)
     sound = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n"
     assert answer(port, sound.encode()).startswith(b"HTTP/1.0 200")

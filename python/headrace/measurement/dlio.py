@@ -26,6 +26,7 @@ SIZES = 16
 # A read of training files: what the kernel reads ahead of PyTorch at most, and of TensorFlow the `transfer_size`.
 READ, TRANSFER = 1 << 20, 262_144
 # The loaders that DLIO has.
+FRAMEWORKS = ("tensorflow", "pytorch")
 LOADERS = ("tensorflow", "pytorch", "dali", "native_dali", "synthetic")
 # A deviation that is off by more than this share is said.
 FAR_OFF = 0.1
@@ -241,6 +242,11 @@ class _Configuration:
         if loader not in LOADERS:
             self.remarks.append(
                 f"`reader.data_loader`: `{loader}` is simulated as TensorFlow's; known are {', '.join(LOADERS)}"
+            )
+        framework = self.word("framework", "tensorflow")
+        if framework not in FRAMEWORKS:
+            self.remarks.append(
+                f"`framework`: `{framework}` is unknown to DLIO; reads are those of `reader.data_loader`, {loader}"
             )
         if "synthetic" in (loader, self.word("dataset.format", "tfrecord")):
             raise self.bad("reader.data_loader", "is synthetic: nothing is read", "name a loader that reads files")

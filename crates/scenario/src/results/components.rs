@@ -166,8 +166,7 @@ pub struct Bottleneck {
     pub background: f64,
     /// The stream whose load varies with time (bursts, traces, logs): headroom is that of the mean load.
     pub uneven: Option<String>,
-    /// The component whose utilisation is not proportional to the load: the bottleneck, or another on the way, which may saturate
-    /// before it.
+    /// The component whose utilisation is not proportional to the load: the bottleneck, or another that the same requests use.
     #[schemars(extend("x-unit" = "path"))]
     pub not_proportional: Option<String>,
     /// This component, or the one that it is a part of, if a longer run would find that busier: work that its requests cause is still

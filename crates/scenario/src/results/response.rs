@@ -3,6 +3,7 @@
 use headrace_stats::histogram::QUANTILE_ERROR;
 use headrace_stats::settling::{CUTS, is_settled, settling};
 use headrace_stats::{Histogram, Interval, Tally, quantile};
+use headrace_units::Nanos;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -84,7 +85,7 @@ pub(super) fn of(plan: &Plan, series: &[&SeriesOutcome], widen: f64) -> Response
             series.iter().map(|one| &one.slowest.legs),
             series.iter().map(|one| one.slowest.count).sum(),
         ),
-        quantiles_ms: quantiles(series, widen),
+        quantiles_ms: quantiles(series, total.max(), widen),
         quantile_error: QUANTILE_ERROR,
     }
 }
@@ -110,12 +111,13 @@ pub fn have_settled(means: &[f64], settlings: &[f64]) -> bool {
     is_settled(means, settlings, CUTS[0] / (1.0 - CUTS[0]))
 }
 
-fn quantiles(series: &[&SeriesOutcome], widen: f64) -> Vec<QuantileResults> {
+/// Quantiles at most the slowest, which the value of its bucket may exceed.
+fn quantiles(series: &[&SeriesOutcome], slowest: Nanos, widen: f64) -> Vec<QuantileResults> {
     let together = merged(series);
     let each: Vec<&Histogram> = series.iter().map(|series| &series.distribution).collect();
     let of = |&share: &f64| QuantileResults {
         share,
-        ms: together.quantile(share).ms(),
+        ms: together.quantile(share).min(slowest).ms(),
         half_width_ms: quantile::half_width(&each, &together, share, widen).map(|ns| ns * 1e-6),
     };
     SHARES.iter().map(of).collect()

@@ -362,7 +362,7 @@ fn offered(plan: &Plan, id: NodeId, outcomes: &[Outcome]) -> f64 {
 /// Returns how headroom was measured: `by simulations of up to 5000 requests, in which …`.
 pub fn in_words(found: &HeadroomTrials) -> String {
     let HeadroomTrials { requests, keeps_up, falls_behind } = found;
-    let until = falls_behind.map_or_else(String::new, |times| format!(" and falls behind at {times:.2}×"));
+    let until = falls_behind.map_or_else(String::new, |times| format!(" and not with {times:.2}×"));
     format!(
         "by simulations of up to {requests} requests: the system keeps up with {keeps_up:.2}× the load{until}"
     )

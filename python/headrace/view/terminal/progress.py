@@ -43,12 +43,19 @@ def of_run(*, quiet: bool) -> Iterator[Callable[[int, int, list[tuple[str, int]]
         task = bar.add_task("starting", total=None, so_far="", queues="")
 
         def watch(so_far: int, wanted: int, queues: list[tuple[str, int]]) -> None:
-            what = "simulating" if wanted else "reading the trace"
+            what = _phase(so_far, wanted)
             waiting = ", ".join(f"{count:,} wait for {path}" for path, count in queues)
             done = f"{so_far:,} of {wanted:,} requests" if wanted else f"{so_far:,} requests"
             bar.update(task, description=what, completed=so_far, total=wanted or None, so_far=done, queues=waiting)
 
         yield watch
+
+
+def _phase(so_far: int, wanted: int) -> str:
+    """Return what a run does: after its last request it simulates more load, and computes theory."""
+    if not wanted:
+        return "reading the trace"
+    return "simulating" if so_far < wanted else "finding headroom and theory"
 
 
 @contextmanager
