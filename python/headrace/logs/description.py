@@ -224,10 +224,12 @@ def _record(kind: Any, value: Any, place: str) -> Any:
         raise ValueError(f"unknown field `{unknown[0]}`{where}; fields are {', '.join(known)}")
     needed = [name for name, one in known.items() if one.default is MISSING and one.default_factory is MISSING]
     if missing := [name for name in needed if name not in given]:
-        raise ValueError(f"`{missing[0]}` is missing{f' in `{place}`' if place else ''}")
+        are = "are" if missing[1:] else "is"
+        named = ", ".join(f"`{name}`" for name in missing)
+        raise ValueError(f"{named} {are} missing{f' in `{place}`' if place else ''}")
     types = kind.__annotations__
-    named = {known[name].name: (one, f"{place}.{name}".lstrip(".")) for name, one in given.items()}
-    return kind(**{name: _read(types[name], one, where) for name, (one, where) in named.items()})
+    values = {known[name].name: (one, f"{place}.{name}".lstrip(".")) for name, one in given.items()}
+    return kind(**{name: _read(types[name], one, where) for name, (one, where) in values.items()})
 
 
 def _mapping(value: Any, place: str) -> dict[Any, Any]:
