@@ -154,7 +154,7 @@ def cdfs(
     scale = log_scale(times)
     x = altair.X("x:Q", title=f"response time, {unit.name}", scale=scale, axis=narrow)
     y = altair.Y("y:Q", title="share of requests", axis=altair.Axis(format="%"), scale=altair.Scale(domain=[0, 1]))
-    drawn = _curves(of, x, y, colours(list(of)))
+    drawn = _curves(of, x, y, list(of))
     named = {share: unit.of(ms) for share, ms in (marks or {}).items()}
     drawn = _marked(named, x, scale.domain) + drawn if marks else drawn
     return styled(altair.layer(drawn, *(_aimed(unit.of(ms), share, name, x) for ms, share, name in aims)))
@@ -194,12 +194,12 @@ def lines(
     all_points = [point for curve in (*of.values(), *points.values()) for point in curve]
     across, up = ([point[at] for point in all_points] for at in (0, 1))
     axes = altair.X("x:Q", **_axis(x, across)), altair.Y("y:Q", **_axis(y, up))
-    colour = colours([*of, *points])
-    drawn = [_curves(of, *axes, colour, steps=steps)] if of else []
-    return styled(altair.layer(*drawn, *([_points(points, *axes, colour)] if points else [])))
+    names = list(dict.fromkeys([*of, *points]))
+    drawn = [_curves(of, *axes, names, steps=steps)] if of else []
+    return styled(altair.layer(*drawn, *([_points(points, *axes, names)] if points else [])))
 
 
-def _points(of: Mapping[str, Points], x: altair.X, y: altair.Y, colour: altair.Color) -> Drawing:
+def _points(of: Mapping[str, Points], x: altair.X, y: altair.Y, names: list[str]) -> Drawing:
     # Many points make a cloud, whose density shows only through small ones.
     rows = [
         {"what": what, "x": a, "y": b, "size": SMALL_POINT if len(points) > FEW_POINTS else LARGE_POINT}
@@ -208,7 +208,7 @@ def _points(of: Mapping[str, Points], x: altair.X, y: altair.Y, colour: altair.C
     ]
     chart = altair.Chart(Rows(rows)).mark_point(filled=True, opacity=0.8)
     size = altair.Size("size:Q", scale=None, legend=None)
-    return chart.encode(x=x, y=y, color=colour, size=size, shape=shapes(list(of), field="what"))
+    return chart.encode(x=x, y=y, color=colours(names), size=size, shape=shapes(names, field="what"))
 
 
 FEW_POINTS = 100
@@ -244,16 +244,16 @@ LABELS: dict[str, dict[str, Any]] = {
 
 
 def _curves(
-    of: Mapping[str, Points], x: altair.X, y: altair.Y, colour: altair.Color, *, steps: bool = False
+    of: Mapping[str, Points], x: altair.X, y: altair.Y, names: list[str], *, steps: bool = False
 ) -> Drawing:
+    """Draw curves of these `names`, and others: dashes, shapes and colours of the same names have one legend."""
     rows = [{"what": what, "x": a, "y": b} for what, curve in of.items() for a, b in curve]
-    names = list(of)
     dashes = altair.StrokeDash(
         "what:N", legend=None, scale=altair.Scale(domain=names, range=[_dashes(at) for at in range(len(names))])
     )
     shape: dict[str, Any] = {"interpolate": "step-after"} if steps else {}
     chart = altair.Chart(Rows(rows)).mark_line(clip=True, **shape)
-    return chart.encode(x=x, y=y, color=colour, strokeDash=dashes)
+    return chart.encode(x=x, y=y, color=colours(names), strokeDash=dashes)
 
 
 def _dashes(at: int) -> list[int]:

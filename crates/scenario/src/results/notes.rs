@@ -294,7 +294,9 @@ fn why_estimated(of: &Bottleneck) -> String {
         _ if of.at_least && of.trials.is_none() && of.saturates_at < Some(FARTHEST_ESTIMATE) => {
             format!("{own} mostly writes back, and needs less work per write under more load")
         }
-        (Some(varies), _) => format!("the same requests use {varies}, whose utilisation is not proportional to the load"),
+        (Some(varies), _) => {
+            format!("the same requests use {varies}, whose utilisation is not proportional to the load")
+        }
         (None, Some(stream)) if of.not_proportional.is_none() => {
             format!("it applies to the mean load, but the load of {stream} varies with time")
         }

@@ -22,7 +22,7 @@ LOST = "The paper prints no rate."
 def judged(study: Study, name: str, obtained: object) -> Judged:
     """Judge a claim of `[[shown]]`."""
     [given] = [given for given in study.document["shown"] if given["id"] == name]
-    return verdict(Claim.read(given), Obtained(obtained))
+    return verdict(Claim.read(given), Obtained(obtained), given.get("why", ""))
 
 
 def run(file: str, changes: Json) -> Json:
@@ -79,6 +79,7 @@ def containers(study: Study) -> Iterator[Judged]:
     said = "The first lies on the outer tracks. " + LOST
     study.draw(title, "container", "bandwidth, MB/s", {}, points=curves, said=said)
     whole_array, three = curves["1 container"][0][1], curves["3 containers"]
+    yield judged(study, "4.1 containers", round(three[-1][1] / whole_array, 4))
     yield judged(study, "4.1 outer container", round(three[0][1] / whole_array, 4))
     yield judged(study, "4.1 inner container", round(three[-1][1] / whole_array, 4))
 

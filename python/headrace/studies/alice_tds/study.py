@@ -17,8 +17,6 @@ from headrace.study import Claim, Judged, Obtained, Study, verdict
 Json = dict[str, Any]
 Curve = list[tuple[int, float]]
 
-RECORD_KIB = 32768
-
 # A server with its array on a wire, and two such pairs on one switch.
 WIRE: Json = {"fabric": "wire", "pairs": 1}
 SWITCH: Json = {"fabric": "switch", "pairs": 2}
@@ -216,6 +214,14 @@ def growth(curve: Curve) -> float:
     return r_squared([math.log2(stripe) for stripe, _ in curve], [rate for _, rate in curve])
 
 
+def growing(array: Array) -> int:
+    """Return for how many record sizes reads grow with the logarithm of the stripe unit."""
+    least = array.study.document["rules"]["log_growth"][0]
+    records = array.study.document["records_kib"]
+    rows = [array.curve("read", array.below, record_kib=record, seed=1) for record in records]
+    return sum(growth(row) >= least for row in rows)
+
+
 def shape(curve: Curve) -> float:
     """Return by how much more that is than R² over the stripe unit itself."""
     return growth(curve) - r_squared([float(stripe) for stripe, _ in curve], [rate for _, rate in curve])
@@ -340,6 +346,7 @@ FOUND: dict[str, Callable[[Array], Any]] = {
     "T000-5": by_switch,
     "T000-4": lambda array: drop(array, 4, _until_cache(array)),
     "Q000-1 growth": lambda array: growth(array.curve("read", array.below)),
+    "Q000-1 growth, all records": growing,
     "Q000-1 shape": lambda array: shape(array.curve("read", array.below)),
     "Q000-1 lowest": lowest,
     "Q000-1 no drop": lambda array: largest_fall(array.curve("read", array.stripes)),

@@ -57,12 +57,11 @@ def draw_response(study: Study, title: str, unit: str, of: Mapping[str, list[Run
     study.draw(f"{title}: response over throughput", unit, "mean response, ms", curves, said=said)
 
 
-def draw_utilisation(study: Study, title: str, unit: str, runs: list[Run], published: Sequence[float] = ()) -> None:
-    """Draw the utilisation of each part over throughput; the slides print where the bottleneck is full."""
+def draw_utilisation(study: Study, title: str, unit: str, runs: list[Run], published: float | None = None) -> None:
+    """Draw the utilisation of each part over throughput; of some curves the slides print where they end."""
     curves = {part: [(rate(run, unit), busiest(run, part)) for run in runs] for part in PARTS}
-    points = {"published": [(full, 1.0) for full in published]} if published else {}
-    said = "Point: the throughput that the slide prints, at which its bottleneck is full." if published else LOST
-    study.draw(f"{title}: utilisation over throughput", unit, "utilisation", curves, points=points, said=said)
+    said = LOST if published is None else f"{LOST} The slide prints {published:g} {unit}."
+    study.draw(f"{title}: utilisation over throughput", unit, "utilisation", curves, said=said)
 
 
 def big_sequential(study: Study) -> None:
@@ -93,7 +92,7 @@ def random(study: Study, title: str, size: Changes, unit: str, which: Json) -> N
         for disks, full in published.items()
     }
     draw_response(study, title, unit, drives)
-    draw_utilisation(study, f"{title}, 5 drives", unit, drives["5 drives"], [published[5]])
+    draw_utilisation(study, f"{title}, 5 drives", unit, drives["5 drives"], published[5])
 
 
 def limits(study: Study, title: str, unit: str, found: Mapping[str, Curve], which: Json, *, front: bool) -> None:
@@ -121,10 +120,10 @@ def small_sequential(study: Study) -> None:
         for name, depth in (("one user", 1), ("two users", 2))
     }
     opened = loaded(study, "sequential.yaml", SMALL, figures["sequential_iops"])
-    said = "One user who waits for each answer queues nowhere, so the rising curves of the slide imply an open load."
+    said = f"{LOST} One user who waits for each answer queues nowhere: a curve that rises implies an open load."
     draw_response(study, "Small sequential I/O (4 KB)", "IOPS", closed | {"open load": opened}, said)
     for (name, runs), published in zip(closed.items(), users["published"], strict=True):
-        draw_utilisation(study, f"Small sequential I/O (4 KB), {name}", "IOPS", runs, [published])
+        draw_utilisation(study, f"Small sequential I/O (4 KB), {name}", "IOPS", runs, published)
 
 
 def over_size(study: Study) -> None:

@@ -266,13 +266,8 @@ def fabrics(study: Study) -> Iterator[Judged]:
         source = "computed by hand from frames and rates"
         percent = study.document["rules"]["percent"]
         name = f"fabric-{which['preset']}{'-jumbo' if 'frame' in which else ''}"
-        if "iops" in which:
-            run = sequential(study, "4 KiB", 1, 50_000, **changes)
-            text = f"IOPS of one user's sequential 4 KiB reads over {which['name']}"
-            wanted = Claim(f"{name}-iops", text, which["iops"], source, percent=percent, kind="expectation")
-            yield verdict(wanted, throughput(run, "IOPS"))
         found = solved(study, "hits.yaml", changes | {"workload.users.size": "1 MiB"})
         [port] = [station for station in found["stations"] if station["component"] == "fabric/host out"]
         text = f"MB/s (10⁶ B) that the link alone allows, 1 MiB reads over {which['name']}"
-        wanted = Claim(f"{name}-link", text, which["link_mb_s"], source, percent=percent, kind="expectation")
+        wanted = Claim(f"{name}-link", text, which["link_mb_s"], source, percent=percent, kind="arithmetic")
         yield verdict(wanted, Obtained(port["saturates_at_per_s"] * MIB / 1e6))

@@ -22,6 +22,7 @@ mod queue;
 mod sampled;
 mod schedule;
 mod spec;
+mod steps;
 mod zones;
 
 use std::cell::{Cell, RefCell};

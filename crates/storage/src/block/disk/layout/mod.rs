@@ -10,7 +10,9 @@ mod tests;
 mod zone;
 
 use headrace_work::Block;
+use strength_reduce::StrengthReducedU64;
 
+use super::steps::Steps;
 pub use spec::{LayoutSpec, SlipsSkew, Spares, TrackOrder, ZoneSpec};
 use zone::Zone;
 
@@ -98,11 +100,11 @@ pub fn share_of_turn(turns: f64) -> f64 {
 /// Finds where sectors lie.
 #[derive(Clone, Debug)]
 pub struct SectorLayout {
-    surfaces: u64,
+    surfaces: StrengthReducedU64,
     order: TrackOrder,
     zones: Vec<Zone>,
-    /// The first sector of each zone, side by side: a search looks at several.
-    begins: Vec<u64>,
+    /// The first sector of each zone.
+    begins: Steps,
 }
 
 impl SectorLayout {
@@ -115,8 +117,8 @@ impl SectorLayout {
             zone
         });
         let zones: Vec<Zone> = zones.collect();
-        let begins = zones.iter().map(|zone| zone.first_sector).collect();
-        Self { zones, begins, surfaces: u64::from(spec.surfaces), order: spec.order }
+        let begins = Steps::new(zones.iter().map(|zone| zone.first_sector).collect());
+        Self { zones, begins, surfaces: StrengthReducedU64::new(spec.surfaces.into()), order: spec.order }
     }
 
     /// The sectors that follow each other on one track from `sector` on. A sector beyond the last lies where the pattern of the
@@ -125,15 +127,15 @@ impl SectorLayout {
     pub fn run(&self, sector: u64) -> Run {
         let zone = &self.zones[self.zone_of(sector) - 1];
         let (raw, follow) = zone.raw(sector - zone.first_sector);
-        let (track, slot) = (zone.track(raw / zone.sectors), raw % zone.sectors);
-        let (cylinder, surface) = (track / self.surfaces, track % self.surfaces);
-        let skew = zone.skew(cylinder, surface, self.surfaces);
-        let turns = (skew + slot as f64) / zone.sectors as f64;
+        let (track, slot) = StrengthReducedU64::div_rem(raw, zone.sectors);
+        let (cylinder, surface) = StrengthReducedU64::div_rem(zone.track(track), self.surfaces);
+        let skew = zone.skew(cylinder, surface, self.surfaces.get());
+        let turns = (skew + f64::from(slot as u32)) / f64::from(zone.sectors.get() as u32);
         Run {
             track: self.track(zone, cylinder, surface),
             angle: share_of_turn(turns),
-            width: 1.0 / zone.sectors as f64,
-            sectors: follow.min(zone.sectors - slot),
+            width: zone.width,
+            sectors: follow.min(zone.sectors.get() - slot),
         }
     }
 
@@ -159,7 +161,7 @@ impl SectorLayout {
     /// The zone of a sector, counted from 1.
     #[inline]
     fn zone_of(&self, sector: u64) -> usize {
-        self.begins.partition_point(|begin| *begin <= sector)
+        self.begins.up_to(sector)
     }
 
     /// The track at `surface` in the order of tracks in `cylinder` of a zone.
@@ -170,7 +172,7 @@ impl SectorLayout {
             TrackOrder::Serpentine => (cylinder + u64::from(zone.first_cylinder)) % 2 == 1,
             TrackOrder::ZoneSerpentine => cylinder % 2 == 1,
         };
-        let surface = if odd { self.surfaces - 1 - surface } else { surface };
+        let surface = if odd { self.surfaces.get() - 1 - surface } else { surface };
         Track { cylinder: zone.first_cylinder + cylinder as u32, surface: surface as u32 }
     }
 }

@@ -1,5 +1,7 @@
 //! A zone: where its sectors lie, past reserved, spare, slipped and remapped ones.
 
+use strength_reduce::StrengthReducedU64;
+
 use super::spec::{LayoutSpec, SlipsSkew, SpareRegion, Spares, ZoneSpec};
 
 /// A zone, ready for arithmetic.
@@ -10,12 +12,17 @@ pub(super) struct Zone {
     pub capacity: u64,
     pub first_cylinder: u32,
     /// Sectors of a track.
-    pub sectors: u64,
+    pub sectors: StrengthReducedU64,
+    /// Width of a sector, as a share of a revolution.
+    pub width: f64,
     offset: f64,
     track_skew: f64,
+    /// Skew of a cylinder and of the tracks before its last.
     cylinder_skew: f64,
     reserved: u64,
     region: SpareRegion,
+    /// Number of sectors of a region that hold data.
+    usable: StrengthReducedU64,
     /// Number of spares before a region's data.
     front: u64,
     slips: Slips,
@@ -54,12 +61,14 @@ impl Zone {
             first_sector,
             capacity: spec.zone_capacity(zone),
             first_cylinder: zone.first_cylinder,
-            sectors: u64::from(zone.sectors),
+            sectors: StrengthReducedU64::new(zone.sectors.into()),
+            width: 1.0 / f64::from(zone.sectors),
             offset: zone.offset,
             track_skew: zone.track_skew,
-            cylinder_skew: zone.cylinder_skew,
+            cylinder_skew: zone.cylinder_skew + f64::from(spec.surfaces - 1) * zone.track_skew,
             reserved: zone.reserved,
             region,
+            usable: StrengthReducedU64::new(region.usable),
             front,
             slips: Slips::new(spec, region, front, zone.slips.clone()),
             remaps: zone.remaps.clone(),
@@ -79,7 +88,7 @@ impl Zone {
             _ => (at + self.reserved, u64::MAX),
         };
         let SpareRegion { sectors, usable } = self.region;
-        let (region, within) = (at / usable, at % usable);
+        let (region, within) = StrengthReducedU64::div_rem(at, self.usable);
         let (moved, gap) = match &self.slips {
             Slips::InRegion(slips) if !slips.is_empty() => {
                 follow(slips, region * sectors + self.front, within)
@@ -93,7 +102,7 @@ impl Zone {
     #[inline]
     pub fn track(&self, track: u64) -> u64 {
         match &self.slips {
-            Slips::Tracks(slips) => passed_over(slips, 0, track),
+            Slips::Tracks(slips) => follow(slips, 0, track).0,
             _ => track,
         }
     }
@@ -101,9 +110,12 @@ impl Zone {
     /// By how many sectors the track at `surface` in `cylinder` of the zone begins later than where all zones count.
     #[inline]
     pub fn skew(&self, cylinder: u64, surface: u64, surfaces: u64) -> f64 {
-        let each_cylinder = self.cylinder_skew + (surfaces - 1) as f64 * self.track_skew;
         let slipped = self.slipped_before(cylinder, surface, surfaces) as f64;
-        self.offset + cylinder as f64 * each_cylinder + surface as f64 * self.track_skew + slipped
+        let (cylinders, tracks) = (cylinder as u32, surface as u32);
+        self.offset
+            + f64::from(cylinders) * self.cylinder_skew
+            + f64::from(tracks) * self.track_skew
+            + slipped
     }
 
     /// Returns the number of slipped sectors before a track that shift its start.
@@ -114,7 +126,7 @@ impl Zone {
             Some(SlipsSkew::Cylinders) => cylinder * surfaces,
             Some(SlipsSkew::Tracks) => cylinder * surfaces + surface,
         };
-        let before = tracks * self.sectors;
+        let before = tracks * self.sectors.get();
         match &self.slips {
             Slips::Tracks(_) => 0,
             Slips::InRegion(slips) => slips.partition_point(|slip| *slip < before),
@@ -126,23 +138,15 @@ impl Zone {
     }
 }
 
-/// Position `at` behind `begins`, moved on past the slips that lie between.
+/// Returns position `at` behind `begins`, moved on past the slips that lie between, and the number of positions before the next slip.
 #[inline]
-fn passed_over(slips: &[u64], begins: u64, at: u64) -> u64 {
-    let mut moved = at;
-    for slip in &slips[slips.partition_point(|slip| *slip < begins)..] {
+fn follow(slips: &[u64], begins: u64, at: u64) -> (u64, u64) {
+    let (first, mut moved) = (slips.partition_point(|slip| *slip < begins), at);
+    for slip in &slips[first..] {
         if *slip > begins + moved {
-            break;
+            return (moved, slip - begins - moved);
         }
         moved += 1;
     }
-    moved
-}
-
-/// Returns the position, and the number of positions before the next slip.
-#[inline]
-fn follow(slips: &[u64], begins: u64, at: u64) -> (u64, u64) {
-    let moved = passed_over(slips, begins, at);
-    let next = slips.get(slips.partition_point(|slip| *slip <= begins + moved));
-    (moved, next.map_or(u64::MAX, |slip| slip - begins - moved))
+    (moved, u64::MAX)
 }

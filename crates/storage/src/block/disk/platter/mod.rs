@@ -14,6 +14,7 @@ use std::sync::Arc;
 use headrace_work::Op;
 
 use super::layout::{SectorDistance, SectorLayout, Track, share_of_turn};
+use super::steps::Steps;
 
 pub use access::{PlatterAccess, ReadProgress};
 pub use spec::{Mechanics, MechanicsSpec};
@@ -34,7 +35,34 @@ pub struct Platter {
     zero_latency_writes: bool,
     inward_more_ns: f64,
     outward_more_ns: f64,
-    seek: Arc<[(f64, f64)]>,
+    seek: Arc<SeekCurve>,
+}
+
+/// Times of seeks by their distance, in cylinders and ns, with straight lines between.
+#[derive(Debug)]
+struct SeekCurve {
+    points: Vec<(f64, f64)>,
+    /// The least distance beyond each point.
+    beyond: Steps,
+}
+
+impl SeekCurve {
+    /// A curve through points in the order of their distances.
+    fn new(points: Vec<(f64, f64)>) -> Self {
+        let beyond = Steps::new(points.iter().map(|(distance, _)| *distance as u64 + 1).collect());
+        Self { points, beyond }
+    }
+
+    #[inline]
+    fn time_ns(&self, distance: u32) -> f64 {
+        let above = self.beyond.up_to(distance.into()).min(self.points.len().max(1) - 1);
+        let distance = f64::from(distance);
+        match (above.checked_sub(1).map(|below| self.points[below]), self.points.get(above)) {
+            (Some((d0, t0)), Some((d1, t1))) => (t0 + (t1 - t0) * (distance - d0) / (d1 - d0)).max(0.0),
+            (None, Some((_, time))) => *time,
+            (_, None) => 0.0,
+        }
+    }
 }
 
 /// No track holds more sectors.
@@ -60,7 +88,7 @@ impl Platter {
             zero_latency_writes: spec.zero_latency_writes,
             inward_more_ns: spec.inward_more.0 as f64,
             outward_more_ns: spec.outward_more.0 as f64,
-            seek: if spec.seek.is_empty() { seek.into() } else { own.collect() },
+            seek: Arc::new(SeekCurve::new(if spec.seek.is_empty() { seek } else { own.collect() })),
         }
     }
 
@@ -119,13 +147,7 @@ impl Platter {
     /// The time of a seek over `distance` cylinders, in ns.
     #[inline]
     pub fn seek_ns(&self, distance: u32) -> f64 {
-        let distance = f64::from(distance);
-        let above = self.seek.partition_point(|(d, _)| *d < distance).min(self.seek.len().max(1) - 1);
-        match (above.checked_sub(1).map(|below| self.seek[below]), self.seek.get(above)) {
-            (Some((d0, t0)), Some((d1, t1))) => (t0 + (t1 - t0) * (distance - d0) / (d1 - d0)).max(0.0),
-            (None, Some((_, time))) => *time,
-            (_, None) => 0.0,
-        }
+        self.seek.time_ns(distance)
     }
 
     /// Returns the time to move from one track to another before `op` can begin, in ns.

@@ -106,9 +106,10 @@ fn writes_may_settle_faster_but_in_no_less_than_no_time() {
 
 #[test]
 fn seek_times_go_on_beyond_the_last_as_they_came() {
-    let platter = Platter { seek: vec![(1.0, 2e6), (90.0, 8e6), (100.0, 9e6)].into(), ..platter() };
+    let seek = |points| Arc::new(SeekCurve::new(points));
+    let platter = Platter { seek: seek(vec![(1.0, 2e6), (90.0, 8e6), (100.0, 9e6)]), ..platter() };
     assert_eq!([1, 95, 100, 120].map(|distance| platter.seek_ns(distance)), [2e6, 8.5e6, 9e6, 11e6]);
-    let falling = Platter { seek: vec![(1.0, 2e6), (2.0, 1e6)].into(), ..platter };
+    let falling = Platter { seek: seek(vec![(1.0, 2e6), (2.0, 1e6)]), ..platter };
     assert_eq!([2, 3, 9].map(|distance| falling.seek_ns(distance)), [1e6, 0.0, 0.0]);
 }
 
