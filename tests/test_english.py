@@ -35,6 +35,7 @@ INSTEAD = {
     r"\bdo(es)? not tell\b": "is undecided, does not show",
     r"\bplayed no part\b": "was not used for",
     r"\bnobody sees\b": "is not visible",
+    r"\b[Gg]ives whether\b": "Returns true if",
     r"\bcannot be read is refused\b": "fails to parse",
 }
 FOLDERS = "benches", "catalog", "crates", "docs", "examples", "python", "tests"

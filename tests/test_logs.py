@@ -386,6 +386,8 @@ def test_what_is_odd_is_counted_and_kept(tmp_path: Path) -> None:
         (b"a,b\n1,2\n", ["--columns", "bytes=b"], "no column for `time`"),
         (b"a,b\n1,2\n", ["--columns", "time=a,bytes=b:parsec"], "bytes:"),
         (b"a,b\n1,2\n", ["--columns", "time"], "is not FIELD=COLUMN"),
+        (b"a,size_mb\n1,2\n", ["--columns", "time=a,bytes=size_mb"], "`bytes=size_mb:MB`, or `:B`"),
+        (b"a,took (ms)\n1,2\n", ["--columns", "time=a,seconds=took (ms)"], "its name says ms"),
         (b"a,b\n1,2\n", ["--format", "nonsense"], "unknown format `nonsense`"),
         (COND.encode(), [], "no date in its name"),
         (b"a,b\n", ["--columns", "time=a"], "has no line that can be read"),

@@ -42,7 +42,7 @@ class Durability(InNotebook):
     @property
     def volumes(self) -> "polars.DataFrame":
         """One row per volume: mean time to data loss in years, chance in a year with its interval, bytes lost."""
-        import polars  # noqa: PLC0415
+        import polars
 
         rows = [
             {

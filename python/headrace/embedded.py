@@ -156,7 +156,7 @@ class Storage:
         Operations are names, or numbers: 0 (read), 1 (write), 2 (discard), 3 (flush). Arrays have one number a request;
         a single number counts for all.
         """
-        import numpy as np  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+        import numpy as np
 
         named = np.asarray(ops)
         codes = named if named.dtype.kind in "iu" else np.array([_code(op) for op in np.ravel(named)])
@@ -227,8 +227,8 @@ class Storage:
 
     def completions(self, until_ns: int = END_NS) -> "polars.DataFrame":
         """Let time pass to `until_ns`; return all completions: `ticket`, `at_ns`, `failed`."""
-        import numpy as np  # noqa: PLC0415
-        import polars  # noqa: PLC0415
+        import numpy as np
+        import polars
 
         with _in_range():
             found = self._core.completions(until_ns)
@@ -277,7 +277,7 @@ class Storage:
     @property
     def components(self) -> "polars.DataFrame":
         """What came to each component and what it did, from the beginning to now; one row each."""
-        import polars  # noqa: PLC0415
+        import polars
 
         names = ("component", "requests", "bytes", "utilisation", "waiting")
         schema = dict(
@@ -311,7 +311,7 @@ def _in_range() -> Iterator[None]:
 
 def _of_one_length(columns: "dict[str, np.ndarray[Any, Any]]") -> "list[np.ndarray[Any, Any]]":
     """Repeat single numbers for all requests; raise `ValueError` where arrays differ in length."""
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
     lengths = {name: column.size for name, column in columns.items() if column.size != 1}
     if len(set(lengths.values())) > 1:
@@ -322,7 +322,7 @@ def _of_one_length(columns: "dict[str, np.ndarray[Any, Any]]") -> "list[np.ndarr
 
 def _whole(name: str, of: "ArrayLike") -> "np.ndarray[Any, Any]":
     """Return whole numbers as they are handed over; those of floating point too, if they are whole."""
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
     if np.ma.is_masked(of):
         raise ValueError(f"some numbers of `{name}` are masked: leave out their requests (`compressed`)")

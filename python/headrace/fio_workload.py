@@ -20,7 +20,7 @@ AskedJobs = TypedDict(
 
 def streams(asked: str) -> str:
     """Return the streams of a job file, the length of the run, and which options have no effect; both ways as JSON."""
-    from headrace.measurement.fio import jobs  # noqa: PLC0415 - few scenarios have one
+    from headrace.measurement.fio import jobs
 
     given: AskedJobs = json.loads(asked)
     found = jobs.workload(

@@ -102,10 +102,11 @@ class Plan:
         replications: int = 8,
         within: float = 0.05,
         threads: int | None = None,
+        watch: Watch | None = None,
     ) -> Durability:
-        """Estimate its chance of data loss: see `Scenario.durability`."""
+        """Estimate its chance of data loss: see `Scenario.durability`. `watch` gets numbers of rebuilds."""
         wanted = (years, _core.quantity("time", stretch), replications, within, threads or os.cpu_count() or 1)
-        return Durability(json.loads(self._core.durability(*wanted)))
+        return Durability(json.loads(self._core.durability(*wanted, watch)))
 
     def run(
         self,

@@ -184,7 +184,7 @@ class Report:
 
     def charts(self) -> "dict[str, ChartType]":
         """Return the charts that have a name, in colours of their own."""
-        from headrace.charts.style import alone  # noqa: PLC0415 - charts take longer to load than tables
+        from headrace.charts.style import alone
 
         charts = (block for block in self.blocks if isinstance(block, Chart))
         return {chart.name: alone(chart.drawn) for chart in charts if chart.name}

@@ -59,7 +59,7 @@ class RequestLog:
             self.lost = error
 
     def _write(self, replication: int, part: int, plain: list[bytes], legs: list[list[bytes]]) -> None:
-        import polars  # noqa: PLC0415
+        import polars
 
         named = [
             polars.lit(replication, polars.UInt64).alias("replication"),
@@ -78,7 +78,7 @@ class RequestLog:
             file.write_bytes(as_parquet(frame.select(*named).insert_column(7, served_last)))
 
     def _columns(self, plain: list[bytes], legs: list[list[bytes]]) -> dict[str, Any]:
-        import numpy as np  # noqa: PLC0415
+        import numpy as np
 
         def column(raw: bytes) -> Any:
             return np.frombuffer(raw, dtype="<u8")

@@ -182,7 +182,7 @@ class Results(InNotebook):
 
 
 def _frame(rows: Iterable[Mapping[str, object]]) -> "polars.DataFrame":
-    import polars  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+    import polars
 
     return polars.DataFrame(list(rows), infer_schema_length=None)
 

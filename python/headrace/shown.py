@@ -22,7 +22,7 @@ class InNotebook(ABC):
         return self.report().charts()
 
     def _repr_html_(self) -> str:
-        from headrace.view.pages import notebook  # noqa: PLC0415 - pages take longer to load than tables
+        from headrace.view.pages import notebook
 
         return notebook.render(self.report())
 
@@ -30,7 +30,7 @@ class InNotebook(ABC):
 def written(report: Report, file: str | Path | None) -> Report:
     """Return a report, and write it to a file as one HTML page if there is one: whole, or not at all."""
     if file is not None:
-        from headrace.view.pages import page  # noqa: PLC0415 - pages take longer to load than tables
+        from headrace.view.pages import page
 
         page.write(report, file)
     return report

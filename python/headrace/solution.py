@@ -52,14 +52,14 @@ class Solution(InNotebook):
     @property
     def points(self) -> "polars.DataFrame":
         """One row per load: throughput (1/s), mean response (ms), bounds, approximations, utilisation by component."""
-        import polars  # noqa: PLC0415
+        import polars
 
         return polars.DataFrame([self._row(point) for point in self.data["points"]], infer_schema_length=None)
 
     @property
     def stations(self) -> "polars.DataFrame":
         """One row per group of equal components, the bottleneck first."""
-        import polars  # noqa: PLC0415
+        import polars
 
         return polars.DataFrame(self.data["stations"])
 

@@ -43,7 +43,7 @@ impl<'m> Pool<'m> {
         self.sim.now() - since
     }
 
-    /// Takes `n` units if they are there and nobody waits. Gives whether it did.
+    /// Takes `n` units if they are there and nobody waits. Returns true if it did.
     pub fn try_take(&self, n: u64) -> bool {
         !self.signal.is_awaited() && self.remove(n)
     }

@@ -207,7 +207,7 @@ impl<'m> Sim<'m> {
         }
     }
 
-    /// Ends a process before its time, unless the wake is stale; gives whether it did. Nothing is borrowed while the
+    /// Ends a process before its time, unless the wake is stale; returns true if it did. Nothing is borrowed while the
     /// process drops, so its guards may wake others.
     pub(crate) fn end(&self, wake: TaskId) -> bool {
         let ended = self.tasks.borrow_mut().end(wake);

@@ -78,7 +78,7 @@ impl<'m, K, G> WaitList<'m, K, G> {
         Wait { list: self, key: Some(key), ticket: 0 }
     }
 
-    /// Gives something to the first for whose key `choose` has it. Gives whether there is one.
+    /// Gives something to the first for whose key `choose` has it. Returns true if there is one.
     pub fn offer(&self, choose: impl FnMut(&K) -> Option<G>) -> bool {
         let mut state = self.state.borrow_mut();
         let mut choose = choose;
@@ -108,7 +108,7 @@ impl<'m, K, G> WaitList<'m, K, G> {
         self.state.borrow().tickets + 1
     }
 
-    /// Gives something to the one with this ticket, without looking at the others. Gives whether it still waits.
+    /// Gives something to the one with this ticket, without looking at the others. Returns true if it still waits.
     pub fn offer_to(&self, ticket: u64, choose: impl FnOnce(&K) -> G) -> bool {
         let mut state = self.state.borrow_mut();
         let Some(at) = state.place(ticket) else { return false };

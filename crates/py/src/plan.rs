@@ -107,7 +107,8 @@ impl PlanHandle {
         })
     }
 
-    /// Estimates the chance of data loss within a year and within `years`; returns it as JSON.
+    /// Estimates the chance of data loss within a year and within `years`; returns it as JSON. `watch` is called as in `run`, with numbers
+    /// of rebuilds.
     fn durability(
         &mut self,
         py: Python<'_>,
@@ -116,10 +117,11 @@ impl PlanHandle {
         replications: u32,
         within: f64,
         threads: usize,
+        watch: Option<Py<PyAny>>,
     ) -> PyResult<String> {
         let stretch = Nanos::from_ns(stretch_ns);
         let wanted = durability::Wanted { years, stretch, replications, within, threads };
-        self.watched(py, None, |prepared, progress| {
+        self.watched(py, watch.as_ref(), |prepared, progress| {
             prepared.durability(&wanted, progress).map(|found| json(&found))
         })
     }

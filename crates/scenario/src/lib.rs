@@ -17,6 +17,7 @@
 //! assert!((response.mean_ms - theory.mean_ms.unwrap()).abs() < 3.0 * response.half_width_ms.unwrap());
 //! ```
 
+mod alike;
 pub mod catalog;
 pub mod checks;
 pub mod devices;
@@ -35,6 +36,7 @@ pub mod record;
 pub mod results;
 pub mod run;
 mod samples;
+mod significant;
 pub mod solve;
 pub mod spec;
 pub mod theory;

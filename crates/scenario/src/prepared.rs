@@ -131,15 +131,24 @@ impl Prepared {
     /// Solves the scenario by formulas, at the loads between `range`; overload is no error.
     ///
     /// # Errors
-    /// All errors in it, or why it is not a network of queues that formulas are known for.
+    /// All errors in it, or why it is not a network of queues that formulas are known for; or the program has a defect.
     pub fn solve(
         &mut self,
         range: Option<(f64, f64)>,
         progress: &Progress,
     ) -> Result<solve::Solved, Problems> {
         let plan = self.plan(progress)?;
-        let solved = solve::solve(plan, range, progress, |own| results::formula_error(plan, own, progress));
-        solved.map_err(|problems| Problems::of(&self.tree, problems))
+        let mut broken = None;
+        let solved = solve::solve(plan, range, progress, |own| {
+            results::formula_error(plan, own, progress).unwrap_or_else(|law| {
+                broken = Some(law);
+                None
+            })
+        });
+        match broken {
+            Some(broken) => Err(self.defect(broken)),
+            None => solved.map_err(|problems| Problems::of(&self.tree, problems)),
+        }
     }
 
     /// Estimates the chance of data loss from the scenario's `rates`.
@@ -189,18 +198,22 @@ impl Prepared {
         let engine = self.engine()?;
         let plan = self.plan.as_mut().expect("it was planned");
         plan.spec.run.replications = replications(plan.spec.run.replications);
-        let file = &self.tree.file;
         let deadline = Deadline::new(plan, progress);
-        if plan.is_to_split() && options.replication.is_none() {
-            self.replications.complete_split(plan, engine, options, &deadline);
+        let replications = &mut self.replications;
+        let ran = if plan.is_to_split() && options.replication.is_none() {
+            replications.complete_split(plan, engine, options, &deadline)
         } else {
-            self.replications.complete(plan, engine, options, &deadline);
-        }
-        let outcomes = self.replications.outcomes(plan);
-        let results = results::of(plan, engine, &outcomes, options, &deadline);
+            replications.complete(plan, engine, options, &deadline);
+            Ok(())
+        };
+        let outcomes = ran.and_then(|()| replications.outcomes(plan));
+        let results = outcomes.and_then(|found| results::of(plan, engine, &found, options, &deadline));
         plan.split = Split::NONE;
-        let results = results
-            .map_err(|broken| Problems::file(file, broken, "keep the scenario: it reproduces the defect"))?;
+        let results = results.map_err(|broken| self.defect(broken))?;
         Ok(Found { results, journeys: self.replications.journeys().to_vec() })
+    }
+
+    fn defect(&self, broken: String) -> Problems {
+        Problems::file(&self.tree.file, broken, "keep the scenario: it reproduces the defect")
     }
 }

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex};
 pub struct Progress {
     /// Requests read from a trace before the run.
     pub traced: AtomicU64,
-    /// Requests answered, in all replications.
+    /// Requests answered, in all replications; of an estimate of durability, rebuilds simulated.
     pub answered: AtomicU64,
-    /// Requests wanted of all replications, estimated for a run of given time; zero before the scenario is understood.
+    /// Requests (or rebuilds) wanted of all replications, estimated for a run of given time; zero before the scenario is understood.
     pub wanted: AtomicU64,
     /// Set to end the run: it stops within some thousands of events and keeps what it has.
     pub cancelled: Arc<AtomicBool>,
@@ -21,7 +21,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// A function to call now and then while a trace is read, with the number of requests so far. It gives whether to go on.
+    /// A function to call now and then while a trace is read, with the number of requests so far. It returns true to go on.
     pub fn reads_traces(&self) -> impl Fn(u64) -> bool + '_ {
         |read| {
             self.traced.store(read, Ordering::Relaxed);

@@ -13,7 +13,7 @@ def cdfs(curves: Mapping[str, Points], marks: Mapping[float, float] | None = Non
     """Return what draws cdfs of response times in ms over each other; `marks` are quantiles to name: share, ms."""
 
     def draw() -> "ChartType":
-        from headrace.charts import style  # noqa: PLC0415 - Altair takes longer to load than tables
+        from headrace.charts import style
 
         return style.cdfs(curves, marks)
 
@@ -29,7 +29,7 @@ def lines(
     """
 
     def draw() -> "ChartType":
-        from headrace.charts import style  # noqa: PLC0415 - Altair takes longer to load than tables
+        from headrace.charts import style
 
         return style.lines(curves, x, y, points=points or {}, steps=steps)
 

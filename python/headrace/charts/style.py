@@ -243,9 +243,7 @@ LABELS: dict[str, dict[str, Any]] = {
 }
 
 
-def _curves(
-    of: Mapping[str, Points], x: altair.X, y: altair.Y, names: list[str], *, steps: bool = False
-) -> Drawing:
+def _curves(of: Mapping[str, Points], x: altair.X, y: altair.Y, names: list[str], *, steps: bool = False) -> Drawing:
     """Draw curves of these `names`, and others: dashes, shapes and colours of the same names have one legend."""
     rows = [{"what": what, "x": a, "y": b} for what, curve in of.items() for a, b in curve]
     dashes = altair.StrokeDash(

@@ -53,7 +53,7 @@ class _Command(TyperCommand):
 
     @staticmethod
     def _suggest(error: Any, given: list[str]) -> None:
-        from headrace.cli.unknown_option import instead  # noqa: PLC0415 - few commands need it
+        from headrace.cli.unknown_option import instead
 
         if meant := instead(error.option_name, given):
             error.possibilities = None

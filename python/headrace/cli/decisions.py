@@ -33,7 +33,7 @@ def compare_command(
     live: LivePage = False,
 ) -> None:
     """Run two scenarios with the same random numbers, and report what differs, with confidence intervals."""
-    from headrace.experiment import compare  # noqa: PLC0415
+    from headrace.experiment import compare
 
     if named := [one for one in other or () if "=" not in one and Path(one).is_file()]:
         raise UsageError(f"`--with` replaces a value: PATH=VALUE. For two files: headrace compare {a} {named[0]}")
@@ -101,7 +101,7 @@ def capacity_command(
     live: LivePage = False,
 ) -> None:
     """Find the largest load that meets objectives, or the smallest design: how much load, how few disks."""
-    from headrace.experiment import capacity  # noqa: PLC0415
+    from headrace.experiment import capacity
 
     ends = [None if one is None else design.scalar(one) for one in (least, most)]
     search: dict[str, Any] = {"least": ends[0], "most": ends[1], "within": _share(within, "--within")}
@@ -152,7 +152,7 @@ def optimise_command(
     live: LivePage = False,
 ) -> None:
     """Find the best design within constraints; with several goals, the Pareto-optimal ones."""
-    from headrace.experiment import optimise  # noqa: PLC0415
+    from headrace.experiment import optimise
 
     axes = _wanted(vary)
 
@@ -201,7 +201,7 @@ def sensitivity_command(
     live: LivePage = False,
 ) -> None:
     """Find out which of several fields affect a metric, and by how much."""
-    from headrace.experiment import sensitivity  # noqa: PLC0415
+    from headrace.experiment import sensitivity
 
     axes = _wanted(vary)
 

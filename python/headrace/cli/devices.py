@@ -52,7 +52,7 @@ def devices(
     report: ReportFile = None,
 ) -> None:
     """Show the devices in the catalogue: each parameter with its source, zone rates, and the seek curve."""
-    from headrace.devices import catalogue  # noqa: PLC0415
+    from headrace.devices import catalogue
 
     if report and not name:
         raise typer.BadParameter("a report shows one device: name it", param_hint="--report")
@@ -69,9 +69,9 @@ def devices(
 
 def _list(beside: Path, as_json: bool) -> None:
     """Print all devices; what is wrong with some hides no other, and is said below."""
-    from headrace.devices import catalogue  # noqa: PLC0415
-    from headrace.reports import device as reports  # noqa: PLC0415
-    from headrace.view.terminal import report as terminal  # noqa: PLC0415
+    from headrace.devices import catalogue
+    from headrace.reports import device as reports
+    from headrace.view.terminal import report as terminal
 
     found, broken = [], []
     for name in catalogue.names(beside):
@@ -131,7 +131,7 @@ def validate(
 
 
 def _is_measurement(path: Path) -> bool:
-    from headrace.measurement import points  # noqa: PLC0415
+    from headrace.measurement import points
 
     return points.is_one(path)
 
@@ -144,10 +144,10 @@ def _validate_scenario(
     as_json: bool,
     report: Path | None,
 ) -> None:
-    import headrace  # noqa: PLC0415
-    from headrace import measurement  # noqa: PLC0415
-    from headrace.measurement import comparison  # noqa: PLC0415
-    from headrace.view.terminal import progress  # noqa: PLC0415
+    import headrace
+    from headrace import measurement
+    from headrace.measurement import comparison
+    from headrace.view.terminal import progress
 
     file, sets = changed
     try:
@@ -162,7 +162,7 @@ def _validate_scenario(
 
 
 def _validate_device(device: str, trace: Path, clock: Clock, as_json: bool, beside: Path, report: Path | None) -> None:
-    from headrace.devices import validation  # noqa: PLC0415
+    from headrace.devices import validation
 
     own = Path(device) if is_path(device) else None
     try:
@@ -182,8 +182,8 @@ def calibrate_disk(
     report: ReportFile = None,
 ) -> None:
     """Fit a disk to one half of a measured trace, validate it on the other half, and write it as a device file."""
-    from headrace.devices import calibration  # noqa: PLC0415
-    from headrace.view.terminal import progress  # noqa: PLC0415
+    from headrace.devices import calibration
+    from headrace.view.terminal import progress
 
     try:
         keep_apart({"--output": to, "--report": report}, [trace, *_own(beside, device)])
@@ -206,7 +206,7 @@ def import_disksim(
     as_json: AsJson = False,
 ) -> None:
     """Convert the disk in a DiskSim parameter file to a device file; scenarios find it in `devices/` beside them."""
-    from headrace.devices import disksim  # noqa: PLC0415
+    from headrace.devices import disksim
 
     try:
         text = disksim.read(file)

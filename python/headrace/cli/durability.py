@@ -50,17 +50,15 @@ def durability(
     Drives are lost while the streams run, and the times of their rebuilds measured; failures and repairs are then
     simulated by importance sampling. The answer says what the losses consist of, beside a formula where one applies.
     """
-    from headrace.view.terminal import progress  # noqa: PLC0415 - rich takes longer to load than --help may
+    from headrace.view.terminal import progress
 
     try:
         loaded = scenario.load(file).with_(changes(sets) or {})
         plan = loaded.plan()
         note(plan.remarks)
         keep_apart({"--report": report}, plan.inputs)
-        with progress.saying(quiet=as_json) as say:
-            if say:
-                say("simulating rebuilds")
-            found = plan.durability(years=years, stretch=stretch, replications=replications, within=within)
+        with progress.of_rebuilds(quiet=as_json) as watch:
+            found = plan.durability(years=years, stretch=stretch, replications=replications, within=within, watch=watch)
     except ScenarioError as error:
         refuse(error, as_json)
     except ValueError as error:

@@ -39,7 +39,7 @@ def explore(
             raise refusal(file, f"{file} is not a file", "name a scenario file")
         read_text(file)
         try:
-            from headrace.view.explore.server import serve  # noqa: PLC0415 - an extra, and slow to load
+            from headrace.view.explore.server import serve
         except ImportError as error:
             if not (error.name or "").startswith(("nicegui", "fastapi", "uvicorn")):
                 raise

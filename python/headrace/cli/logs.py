@@ -118,7 +118,7 @@ def analyse(
     named, largest = named_columns(columns), size_of(max_file, "--max-file")
     per_stratum, per_block = pair_of(strata, "--strata"), pair_of(blocks, "--blocks")
     up_to, cut = size_of(fit_up_to, "--fit-up-to"), _time(break_s)
-    from headrace import logs  # noqa: PLC0415 - frames take longer to load than `headrace --help` may
+    from headrace import logs
 
     try:
         keep_apart({"--report": report}, files)
@@ -157,7 +157,7 @@ def convert(
     named, largest = named_columns(columns), size_of(max_file, "--max-file")
     if to.suffix not in (".parquet", ".csv", ".yaml"):
         raise typer.BadParameter(f"{to} ends in none of .parquet, .csv and .yaml", param_hint="--output")
-    from headrace import logs  # noqa: PLC0415 - frames take longer to load than `headrace --help` may
+    from headrace import logs
 
     try:
         beside = {"the operations": to.with_suffix(".csv")} if to.suffix == ".yaml" else {}
@@ -204,7 +204,7 @@ def synthesise(
     as_json: AsJson = False,
 ) -> None:
     """Generate logs from a description. Their names and first lines say that they are synthetic."""
-    from headrace import logs  # noqa: PLC0415 - frames take longer to load than `headrace --help` may
+    from headrace import logs
 
     if to not in logs.SYNTHETIC:
         raise typer.BadParameter(f"unknown format `{to}`; there are {', '.join(logs.SYNTHETIC)}", param_hint="--to")

@@ -48,7 +48,7 @@ def import_fio(
     as_json: AsJson = False,
 ) -> None:
     """Convert fio's results to a measurement, its logs to a trace, or a job file to a scenario."""
-    from headrace.measurement import fio  # noqa: PLC0415
+    from headrace.measurement import fio
 
     try:
         keep_apart({"--output": to}, files)
@@ -84,9 +84,15 @@ def _one_file(kinds: dict[Path, str]) -> None:
         )
 
 
-def _measurement(found: "Measurement", to: Path | None, as_json: bool) -> None:
-    from headrace.view.terminal import report as terminal  # noqa: PLC0415
+# Endings of the files that measurements are written to.
+MEASUREMENTS = (".json", ".parquet")
 
+
+def _measurement(found: "Measurement", to: Path | None, as_json: bool) -> None:
+    from headrace.view.terminal import report as terminal
+
+    if to and to.suffix not in MEASUREMENTS:
+        raise typer.BadParameter(f"`{to}`: a measurement is a file {' or '.join(MEASUREMENTS)}", param_hint="--output")
     if to:
         write(found.save, to)
     if as_json:
@@ -107,7 +113,7 @@ def import_elbencho(
     as_json: AsJson = False,
 ) -> None:
     """Convert elbencho's results to a measurement."""
-    from headrace.measurement import elbencho  # noqa: PLC0415
+    from headrace.measurement import elbencho
 
     try:
         keep_apart({"--output": to}, files)
@@ -131,7 +137,7 @@ def import_iostat(
     as_json: AsJson = False,
 ) -> None:
     """Convert the reports of `iostat -x` to a measurement: each report is a load of its own rate."""
-    from headrace.measurement import iostat  # noqa: PLC0415
+    from headrace.measurement import iostat
 
     try:
         keep_apart({"--output": to}, [file])
@@ -142,7 +148,7 @@ def import_iostat(
 
 
 def _trace(file: Path, to: Path) -> Json:
-    from headrace.measurement import fio  # noqa: PLC0415
+    from headrace.measurement import fio
 
     return _saved(fio.trace(file), to)
 
@@ -154,8 +160,8 @@ def _saved(found: "Traced", to: Path) -> Json:
 
 
 def _scenario(file: Path, to: Path, device: str | None, section: str | None) -> Json:
-    from headrace.devices import device_file  # noqa: PLC0415
-    from headrace.measurement import fio  # noqa: PLC0415
+    from headrace.devices import device_file
+    from headrace.measurement import fio
 
     made = fio.job(file, device=device, section=section)
     text = device_file.text(made.document, [f"the load of {file.name}, made by `headrace import fio`", *made.remarks])
@@ -187,8 +193,8 @@ def import_dlio(
     as_json: AsJson = False,
 ) -> None:
     """Convert a configuration of DLIO, the benchmark of training I/O, to a scenario."""
-    from headrace.devices import device_file  # noqa: PLC0415
-    from headrace.measurement import dlio  # noqa: PLC0415
+    from headrace.devices import device_file
+    from headrace.measurement import dlio
 
     try:
         keep_apart({"--output": to}, [file])
@@ -221,8 +227,8 @@ def import_darshan(
     as_json: AsJson = False,
 ) -> None:
     """Convert a log of Darshan, which records the I/O of a job, to a trace or a scenario."""
-    from headrace.devices import device_file  # noqa: PLC0415
-    from headrace.measurement import darshan  # noqa: PLC0415
+    from headrace.devices import device_file
+    from headrace.measurement import darshan
 
     try:
         keep_apart({"--output": to}, [file])
@@ -274,8 +280,8 @@ def measure(
     Files are made in a folder of their own, and removed at the end and on Ctrl-C. Devices and files that are there
     already are never written to.
     """
-    from headrace.measurement import benchmark  # noqa: PLC0415
-    from headrace.view.terminal import progress  # noqa: PLC0415
+    from headrace.measurement import benchmark
+    from headrace.view.terminal import progress
 
     plan = benchmark.Plan(
         records=_sizes(records, "--record-sizes"),
@@ -299,7 +305,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _sizes(text: str, option: str) -> tuple[int, ...]:
-    from headrace import _core  # noqa: PLC0415
+    from headrace import _core
 
     try:
         found = tuple(int(_core.quantity("size", part)) for part in _parts(text))
@@ -318,7 +324,7 @@ def _counts(text: str, option: str) -> tuple[int, ...]:
 
 
 def _ops(text: str) -> tuple[str, ...]:
-    from headrace.measurement.benchmark import OPS  # noqa: PLC0415
+    from headrace.measurement.benchmark import OPS
 
     found = tuple(_parts(text))
     if not found or not set(found) <= set(OPS):
@@ -353,10 +359,10 @@ def calibrate(
     report: ReportFile = None,
 ) -> None:
     """Fit fields of a scenario to a measurement, with standard errors, and cross-validate on loads left out."""
-    import headrace  # noqa: PLC0415
-    from headrace import measurement  # noqa: PLC0415
-    from headrace.measurement import fitting  # noqa: PLC0415
-    from headrace.view.terminal import progress  # noqa: PLC0415
+    import headrace
+    from headrace import measurement
+    from headrace.measurement import fitting
+    from headrace.view.terminal import progress
 
     try:
         scenario = headrace.load(file)

@@ -147,7 +147,7 @@ def command() -> str:
 
 def write_page(report: Report, file: Path) -> None:
     """Write a report as a page; exit where that cannot be."""
-    from headrace.view.pages import page  # noqa: PLC0415 - pages take longer to load than --help may
+    from headrace.view.pages import page
 
     write(lambda path: page.write(report, path, command=command()), file)
 
@@ -161,7 +161,7 @@ def page_first(report: Callable[[], Report], page: Path | None) -> Iterator[None
     failed = None
     try:
         if page:
-            from headrace.view.pages import page as pages  # noqa: PLC0415 - pages take longer to load than answers
+            from headrace.view.pages import page as pages
 
             pages.write(report(), page, command=command())
     except OSError as error:
@@ -173,7 +173,7 @@ def page_first(report: Callable[[], Report], page: Path | None) -> Iterator[None
 
 def show(found: object, report: Report, page: Path | None, *, as_json: bool) -> None:
     """Print what was found as JSON or as its report, and write the page if one is asked for."""
-    from headrace.view.terminal import report as terminal  # noqa: PLC0415 - rich takes longer to load than --help may
+    from headrace.view.terminal import report as terminal
 
     with page_first(lambda: report, page):
         if as_json:

@@ -115,7 +115,7 @@ def answered(
 
     On Ctrl-C print what was found until then, and what is kept.
     """
-    from headrace.view.terminal import progress  # noqa: PLC0415 - rich takes longer to load than --help may
+    from headrace.view.terminal import progress
 
     with following(live, shown) as (follow, end):
         try:
@@ -178,7 +178,7 @@ def _report(shown: Callable[[Found], Report], found: Found | None) -> Report | N
 @contextmanager
 def served() -> Iterator["Live"]:
     """Serve a live page meanwhile, and print its address."""
-    from headrace.view import live  # noqa: PLC0415 - a server and pages take longer to load than --help may
+    from headrace.view import live
 
     page = live.Live(command())
     with live.serving(page, lambda address: print(f"live at {address}", file=sys.stderr, flush=True)):
@@ -187,7 +187,7 @@ def served() -> Iterator["Live"]:
 
 def print_answer(as_json: bool, told: Json, report: Report) -> None:
     """Print an answer as JSON, or its report."""
-    from headrace.view.terminal import report as terminal  # noqa: PLC0415 - rich takes longer to load than --help may
+    from headrace.view.terminal import report as terminal
 
     if as_json:
         print(json.dumps(told, indent=2))

@@ -77,7 +77,7 @@ def run(
     wanted = precision_of(precision, budget)
     if wanted and replications is not None:
         raise typer.BadParameter("`--precision` sets how many replications there are", param_hint="--replications")
-    from headrace.view.terminal import progress  # noqa: PLC0415 - rich takes longer to load than --help may
+    from headrace.view.terminal import progress
 
     try:
         loaded = scenario.load(file).with_(_changed(sets, seed, replications))
@@ -111,7 +111,7 @@ def _changed(sets: list[str] | None, seed: int | None, replications: int | None)
 def _write_metrics(found: Results, file: Path | None) -> None:
     if file is None:
         return
-    from headrace import open_metrics  # noqa: PLC0415 - few runs need it
+    from headrace import open_metrics
 
     try:
         open_metrics.write(dict(found.data), file)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def study_list(as_json: AsJson = False) -> None:
     """List the published systems that can be run."""
-    from headrace import study  # noqa: PLC0415
+    from headrace import study
 
     studies = study.all_studies()
     if as_json:
@@ -40,10 +40,10 @@ def study_run(
     ] = False,
 ) -> None:
     """Run a study and give a verdict on each of its claims."""
-    from headrace import study  # noqa: PLC0415
-    from headrace.reports import study as reports  # noqa: PLC0415
-    from headrace.view.terminal import progress  # noqa: PLC0415
-    from headrace.view.terminal import report as terminal  # noqa: PLC0415
+    from headrace import study
+    from headrace.reports import study as reports
+    from headrace.view.terminal import progress
+    from headrace.view.terminal import report as terminal
 
     if live and name == "all":
         raise typer.BadParameter("a live page is of one study: name it instead of `all`", param_hint="--live")
@@ -78,7 +78,7 @@ def showing(live: bool) -> Iterator[tuple[Show | None, Show]]:
     if not live:
         yield None, lambda report: None
         return
-    from headrace.reports import study as reports  # noqa: PLC0415
+    from headrace.reports import study as reports
 
     with served() as page:
         yield (

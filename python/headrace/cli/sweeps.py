@@ -166,7 +166,7 @@ def _experiment(file: Path, axes: dict[str, Any], sets: list[str] | None) -> des
 
 
 def _print_table(found: Table, as_json: bool) -> None:
-    from headrace.view.terminal import report as terminal  # noqa: PLC0415
+    from headrace.view.terminal import report as terminal
 
     if as_json:
         print(json.dumps(as_json_table(found), indent=2))
@@ -217,7 +217,7 @@ def _print_as_json(columns: list[str], rows: QueryRows) -> None:
 
 def _print_in_parts(columns: list[str], rows: QueryRows) -> None:
     """Print rows as they come, a table for each thousand."""
-    from headrace.view.terminal import report as terminal  # noqa: PLC0415
+    from headrace.view.terminal import report as terminal
 
     part = list(itertools.islice(rows, 1000))
     terminal.show_table(Columns(columns, [*map(_cells, part)]), wide=True)

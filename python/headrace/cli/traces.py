@@ -36,8 +36,8 @@ def trace_info(
     report: ReportFile = None,
 ) -> None:
     """Summarise a trace: arrivals, sizes, addresses, and measured response times."""
-    from headrace import trace  # noqa: PLC0415
-    from headrace.view.terminal import progress  # noqa: PLC0415
+    from headrace import trace
+    from headrace.view.terminal import progress
 
     try:
         keep_apart({"--report": report}, [file])
@@ -67,8 +67,8 @@ def trace_convert(
     skip_bad: SkipBad = False,
 ) -> None:
     """Convert a trace to another format."""
-    from headrace import trace  # noqa: PLC0415
-    from headrace.view.terminal import progress  # noqa: PLC0415
+    from headrace import trace
+    from headrace.view.terminal import progress
 
     try:
         with progress.of_run(quiet=as_json) as watch:

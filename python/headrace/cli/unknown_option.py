@@ -31,7 +31,7 @@ def _value(option: str, arguments: Sequence[str]) -> str:
 
 def _places(arguments: Sequence[str]) -> Iterator[str]:
     """Yield the places of all fields of `run`, and of what the scenario among the arguments has."""
-    from headrace import scenario  # noqa: PLC0415 - it takes longer to load than `--help` may
+    from headrace import scenario
 
     yield from (f"run.{name}" for name in scenario.schema()["$defs"]["RunSpec"]["properties"])
     for file in (Path(one) for one in arguments if one.endswith((".yaml", ".yml"))):

@@ -75,7 +75,7 @@ def _as_size(size: float) -> str:
 
 def _apart(numbers: Json, file: str | Path, clock: str) -> "np.ndarray[Any, Any]":
     """Return how far each read is off, in ms; a quarter of a turn at most."""
-    import numpy as np  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+    import numpy as np
 
     # Where it is not drawn, one initial phase is as good as many.
     replayed = validation.Replayed(numbers, file, clock, [0.5] if clock == "simulated" else validation.pooled())
@@ -96,7 +96,7 @@ class _Answered:
 
     @classmethod
     def of(cls, replayed: validation.Replayed, op: str) -> "_Answered":
-        import numpy as np  # noqa: PLC0415
+        import numpy as np
 
         which = replayed.went("cache")[0] & (replayed.write == (op == "write"))
         ends = np.concatenate([[0], (replayed.address + replayed.bytes)[:-1]])
@@ -117,7 +117,7 @@ def fit_rates(numbers: Json, file: str | Path) -> list[Json]:
 
 
 def _fit_op(interface: Json, op: str, seen: _Answered) -> Iterator[Json]:
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
     each = _slope(seen.sectors, seen.took)
     if each is None or each <= 0:
@@ -141,7 +141,7 @@ def _set_rate(interface: Json, key: str, each: float) -> Json:
 
 
 def _set_overhead(interface: Json, kind: str, after: str, times: "np.ndarray[Any, Any]") -> Json:
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
     # A write that took very long (the drive had other things to do) counts as long, not as more; of reads some were not
     # answered from the cache as the model thinks, so theirs is the median.
@@ -170,8 +170,8 @@ def _set_elsewhere(
     apart: "np.ndarray[Any, Any]",
 ) -> list[Json]:
     """Set those times by what is left of commands, as far as there are enough; what is further never takes less."""
-    import numpy as np  # noqa: PLC0415
-    from scipy.optimize import isotonic_regression  # noqa: PLC0415
+    import numpy as np
+    from scipy.optimize import isotonic_regression
 
     level, weight = np.zeros(len(PLACES) + 1), np.zeros(len(PLACES) + 1)
     for after in (after_write, ~after_write):
@@ -189,7 +189,7 @@ def _set_elsewhere(
 
 
 def _slope(sizes: "np.ndarray[Any, Any]", times: "np.ndarray[Any, Any]") -> float | None:
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
     medians = [
         (size, float(np.median(times[sizes == size]))) for size in np.unique(sizes) if (sizes == size).sum() >= ENOUGH

@@ -91,8 +91,8 @@ def _complete(numbers: Json) -> Json:
 
 def _fit(numbers: Json, parameters: list[Parameter], file: Path) -> tuple[Json, Any, Any]:
     """Fit distributions: the quantiles of each class of requests, by least squares."""
-    import numpy as np  # noqa: PLC0415 - they take longer to load than `headrace --help` may
-    from scipy import optimize  # noqa: PLC0415
+    import numpy as np
+    from scipy import optimize
 
     clock = validation.clock_for(numbers, file)
     shares = (np.arange(QUANTILES) + 0.5) / QUANTILES
@@ -137,7 +137,7 @@ ZERO = 1000.0
 
 def _classes(replayed: validation.Replayed) -> "Iterator[np.ndarray[Any, Any]]":
     """Give reads and writes, after a read and after a write, small and large, as far as there are enough of each."""
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
     large = replayed.bytes > np.median(replayed.bytes)
     for write in (False, True):
@@ -150,7 +150,7 @@ def _classes(replayed: validation.Replayed) -> "Iterator[np.ndarray[Any, Any]]":
 
 def _spread(jacobian: "np.ndarray[Any, Any]", residuals: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
     """Return standard errors from the curvature of the fit; large if the trace does not determine the value."""
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
     freedom = max(len(residuals) - jacobian.shape[1], 1)
     covariance = np.linalg.pinv(jacobian.T @ jacobian) * (residuals @ residuals) / freedom
@@ -163,7 +163,7 @@ def _fit_single(numbers: Json, parameters: list[Parameter], file: Path) -> tuple
     Each is issued the trace's think time after its predecessor's simulated completion: completions lock to the platter,
     so an error is of its own request, and neither the speed's last digit nor a jump of the clock spoils the rest.
     """
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
     def apart(values: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
         replayed = validation.Replayed(with_values(numbers, parameters, values), file, "simulated", [0.5])

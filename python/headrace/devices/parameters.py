@@ -99,7 +99,7 @@ def _bent(curve: list[tuple[int, float]], knot: float, began: float) -> Callable
     longest = curve[-1][0]
 
     def put(into: Json, value: float) -> None:
-        import numpy as np  # noqa: PLC0415
+        import numpy as np
 
         # The table that is bent had its mean with the bias that the fit began from.
         shift = (into.get("_bias", began) - began) / 2

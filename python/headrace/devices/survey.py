@@ -68,7 +68,7 @@ def _with_speed(numbers: Json, file: str | Path) -> Json:
     A request that goes to the platter ends when its last sector has passed, at whatever turn. So at the right speed all
     are, but for whole turns, equally early or late; at another they drift.
     """
-    import numpy as np  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+    import numpy as np
 
     ends = _Ends(numbers, file)
     speeds = _speeds_about(ends.rpm, ends.minutes)
@@ -78,7 +78,7 @@ def _with_speed(numbers: Json, file: str | Path) -> Json:
 
 def _speeds_about(rpm: float, minutes: "Floats") -> "Floats":
     """Return speeds around one: from each to the next the longest time drifts by half of what counts as near."""
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
     step = NEAR / 2 / max(float(minutes.max(initial=0.0)), 1e-9)
     steps = int(rpm * SPEED / step)
@@ -167,7 +167,7 @@ class Sightings:
 
 def _sighted(numbers: Json, file: str | Path) -> Sightings:
     """Replay a trace at the instants at which it was; how late the model is tells where the track begins."""
-    import numpy as np  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+    import numpy as np
 
     ends, layout = _Ends(numbers, file), numbers["mechanics"]["layout"]
     last = ends.behind.astype(np.int64) // 512 - 1
@@ -196,7 +196,7 @@ def _begins(zone: Json, surfaces: int, track: Any, more: int, more_by_cylinder: 
 
 def _speed(seen: Sightings) -> float:
     """Return the spindle's speed at which most requests see a track begin where it began the last time."""
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
     order = np.lexsort((seen.minutes, seen.track, seen.zone))
     same = (np.diff(seen.track[order]) == 0) & (np.diff(seen.zone[order]) == 0)
@@ -226,7 +226,7 @@ class Zone:
 
 def _zone(zone: Json, surfaces: int, seen: Sightings, at: int) -> Zone | None:
     """Return the skews, offset and passed-over tracks with which most requests see their tracks begin where they do."""
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
     mine = np.flatnonzero(seen.zone == at)
     if len(mine) < ENOUGH:
@@ -265,7 +265,7 @@ def _walked(apart: "Floats", offsets: "Floats") -> "list[Floats]":
 
     From request to request more may be passed over, and none fewer (Viterbi's search).
     """
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
     price = SLIP * np.arange(apart.shape[1])
     cost = np.full((len(offsets), len(price)), np.inf)
@@ -280,7 +280,7 @@ def _walked(apart: "Floats", offsets: "Floats") -> "list[Floats]":
 
 def _passed(apart: "Floats", offset: float) -> "Ints":
     """Return how many tracks are passed over before each request, on the way that costs least."""
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
     walked = _walked(apart, np.array([offset]))
     price = SLIP * np.arange(apart.shape[1])

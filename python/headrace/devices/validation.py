@@ -64,7 +64,7 @@ def pooled(many: int = PHASES) -> list[float]:
 
 def _by_request(numbers: Json, trace: str | Path) -> Json:
     """Find the phase that agrees best, how many requests are off by a turn, and the rest."""
-    import numpy as np  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+    import numpy as np
 
     def best(phases: list[float]) -> float:
         replayed = Replayed(numbers, trace, "measured", phases)
@@ -85,7 +85,7 @@ def thinks_keep_phase(numbers: Json, trace: str | Path) -> bool:
     Then errors of requests to a cylinder where the arm already is are whole turns, or next to nothing, even where the
     trace as a whole does not keep the phase. Where there are few such requests, all that go to the platter are asked.
     """
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
     replayed = Replayed(numbers, trace, "simulated", [0.5])
     platter = replayed.went("platter")[0]
@@ -110,7 +110,7 @@ class Replayed:
     """
 
     def __init__(self, numbers: Json, trace: str | Path, clock: str, phases: list[float]) -> None:
-        import numpy as np  # noqa: PLC0415
+        import numpy as np
 
         raw = _core.replay_on_drive(json.dumps(numbers), str(trace), clock, phases)
         columns = [np.frombuffer(column, dtype="<u8") for column in raw]
@@ -128,20 +128,20 @@ class Replayed:
 
     def went(self, way: str) -> "np.ndarray[Any, Any]":
         """Return which requests the drive answered in this way (of `WAYS`), by phase and request."""
-        import numpy as np  # noqa: PLC0415
+        import numpy as np
 
         return np.asarray(self.way == WAYS.index(way))
 
     def parts(self) -> Json:
         """Return how far off all requests, reads and writes are; none where there are none of a kind."""
-        import numpy as np  # noqa: PLC0415
+        import numpy as np
 
         every = np.ones(len(self.measured), dtype=bool)
         chosen = {"overall": every, "reads": ~self.write, "writes": self.write}
         return {name: self._part(which) if which.any() else None for name, which in chosen.items()}
 
     def _part(self, which: "np.ndarray[Any, Any]") -> Json:
-        import numpy as np  # noqa: PLC0415
+        import numpy as np
 
         measured, simulated = np.sort(self.measured[which]), self.simulated[:, which]
         mean = measured.mean()
@@ -178,7 +178,7 @@ class Replayed:
 
         It does where most requests that go to the platter agree within a tenth of a turn; by chance a fifth would.
         """
-        import numpy as np  # noqa: PLC0415
+        import numpy as np
 
         errors, slow = self.errors[0], self.went("platter")[0]
         off = np.abs(errors) > self.turn_ms / 2
@@ -192,7 +192,7 @@ class Replayed:
 
     def worst(self, phase: int) -> list[Json]:
         """Return the requests with the largest errors, and what happened to each in the model."""
-        import numpy as np  # noqa: PLC0415
+        import numpy as np
 
         order = np.argsort(-np.abs(self.errors[phase]))[:WORST]
         return [
@@ -216,7 +216,7 @@ def _standard_error(differences: "np.ndarray[Any, Any]") -> float:
 
 
 def _correlation(measured: "np.ndarray[Any, Any]", simulated: "np.ndarray[Any, Any]") -> float | None:
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
     if measured.std() == 0 or simulated.std() == 0:
         return None
@@ -225,7 +225,7 @@ def _correlation(measured: "np.ndarray[Any, Any]", simulated: "np.ndarray[Any, A
 
 def _ks(a: "np.ndarray[Any, Any]", b: "np.ndarray[Any, Any]") -> float:
     """Return Kolmogorov and Smirnov's distance of two sorted samples."""
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
     both = np.concatenate([a, b])
     below = [np.searchsorted(sample, both, side="right") / len(sample) for sample in (a, b)]

@@ -148,7 +148,7 @@ class Capacity(InNotebook):
 
     def _draw(self, goal: Objective) -> "ChartType":
         """Draw what was found at each value that was tried, and the bound."""
-        from headrace.charts import decisions  # noqa: PLC0415 - Altair takes longer to load than tables
+        from headrace.charts import decisions
 
         of = column(goal, [probe.found for probe in self.probes])
         spots = [
@@ -442,9 +442,12 @@ class _Search:
     def between(self, low: Probe, high: Probe) -> float | None:
         """Return the middle of a gap, or the nearest number to it that the scenario allows."""
         middle = (low.number * high.number) ** 0.5
-        near = sorted(range(int(low.number) + 1, int(high.number)), key=lambda number: abs(number - middle))
-        numbers = [float(number) for number in near[:STEPS]] if self.whole else [middle]
-        return next(filter(self.is_allowed, numbers), None)
+        if not self.whole:
+            return middle if self.is_allowed(middle) else None
+        # No more of the gap than is tried: it may be that of a number of requests.
+        first, last = max(int(low.number) + 1, int(middle) - STEPS), min(int(high.number) - 1, int(middle) + STEPS)
+        near = sorted(range(first, last + 1), key=lambda number: abs(number - middle))
+        return next(filter(self.is_allowed, map(float, near[:STEPS])), None)
 
     def gaps(self, bracket: tuple[Probe, Probe]) -> list[tuple[Probe, Probe]]:
         """Return what is not tried within a bracket: below and above the values of which nothing is known."""
@@ -528,7 +531,7 @@ class _Search:
 
     def _measured(self, table: Table, point: Point, asked: Objective, many: int) -> tuple[float, float] | None:
         """Return a number with its half-width, widened for as many verdicts as a search needs."""
-        from scipy.special import stdtrit  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+        from scipy.special import stdtrit
 
         metric = asked.metric(table.metrics)
         found = table.mean(point, metric)

@@ -91,7 +91,7 @@ class Comparison(InNotebook):
         return ["", "differs", "A", "B", "difference", "in percent"], [_row(one) for one in chosen]
 
     def _draw(self) -> "ChartType":
-        from headrace.charts import decisions  # noqa: PLC0415 - Altair takes longer to load than tables
+        from headrace.charts import decisions
 
         percents = [
             Named(beginning(one.metric), *one.percent, f"{metric_name(one.metric)}: {interval(*one.percent)} %")
@@ -249,8 +249,8 @@ def _whole(table: Table) -> Table:
 
 
 def _differences(a: list[Record], b: list[Record], file: str) -> list[Difference]:
-    import numpy as np  # noqa: PLC0415 - they take longer to load than `headrace --help` may
-    from scipy.special import stdtrit  # noqa: PLC0415
+    import numpy as np
+    from scipy.special import stdtrit
 
     shared = [metric for metric in a[0]["metrics"] if metric in b[0]["metrics"] and not metric.endswith(STATISTICS)]
     said = sum(metric.endswith((".mean_ms", ".p99_ms")) for metric in shared)

@@ -97,7 +97,7 @@ def varied(
     scenario: Scenario,
     vary: Mapping[str, Any],
     *,
-    design: str | Json = "grid",
+    design: str | Mapping[str, Any] = "grid",
     derive: Mapping[str, str] | None = None,
     replications: int = 5,
     precision: Precision | None = None,
@@ -133,9 +133,9 @@ def _derived(values: Json, derive: Mapping[str, str]) -> Json:
     return values
 
 
-def _combined(vary: Mapping[str, Any], design: str | Json) -> list[Json]:
+def _combined(vary: Mapping[str, Any], design: str | Mapping[str, Any]) -> list[Json]:
     """Return the values of each point."""
-    if isinstance(design, dict):
+    if isinstance(design, Mapping):
         return _latin_hypercube(vary, int(design["latin_hypercube"]["points"]))
     columns = [values_of(axis) for axis in vary.values()]
     for place, column in zip(vary, columns, strict=True):
@@ -200,7 +200,7 @@ def _listed(axis: Any) -> list[Value]:
 
 def _latin_hypercube(vary: Mapping[str, Any], points: int) -> list[Json]:
     """Return points of which each range has one in each of as many parts (McKay, Beckman and Conover 1979)."""
-    from scipy.stats import qmc  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+    from scipy.stats import qmc
 
     shares = qmc.LatinHypercube(len(vary), rng=0).random(points)
     return [
@@ -253,6 +253,8 @@ def axis(text: str) -> Any:
         return ends | {"points": int(found["points"]), "scale": found["scale"] or "linear"}
     if (found := EVERY.fullmatch(text.strip())) and 0 <= int(found["to"]) - int(found["from"]) < MOST_EVERY:
         return list(range(int(found["from"]), int(found["to"]) + 1))
+    if found := re.fullmatch(r"\s*(\d+)\s*-\s*(\d+)\s*", text):
+        raise ValueError(f"`{text.strip()}` is no range: write `{found[1]}..{found[2]}`")
     if ".." in text:
         raise ValueError(
             f"`{text.strip()}` is an invalid range: write FROM..TO/N, such as `8 KiB..1 MiB/8 log`, or `8..12` for "

@@ -80,7 +80,7 @@ class Dask:
 
     def __init__(self, address: str | None = None, *, jobs: str | None = None, workers: int | None = None) -> None:
         try:
-            import distributed  # noqa: PLC0415 - not everyone has a cluster
+            import distributed
         except ImportError:
             raise refusal("dask", "dask is not installed", "pip install 'headrace[dask]'") from None
         self._cluster = _jobs(jobs, workers or 1) if jobs else None
@@ -104,7 +104,7 @@ class Dask:
 
     def do(self, tasks: Iterable[Task]) -> Iterator[Record]:
         """Give the record of each task, as soon as it is done."""
-        from distributed import as_completed  # noqa: PLC0415
+        from distributed import as_completed
 
         waiting = iter(tasks)
         under_way: Any = as_completed()
@@ -139,7 +139,7 @@ TLS_HELP = (
 
 def _refuse_without_certificates(address: str) -> None:
     """Refuse a scheduler that is asked over TLS if dask's configuration names no certificates that can be read."""
-    from distributed.security import Security  # noqa: PLC0415
+    from distributed.security import Security
 
     try:
         context = Security().get_connection_args("client").get("ssl_context")
@@ -153,7 +153,7 @@ SYSTEMS = {"slurm": "SLURMCluster", "htcondor": "HTCondorCluster", "pbs": "PBSCl
 
 
 def _jobs(system: str, workers: int) -> Any:
-    import dask_jobqueue  # noqa: PLC0415
+    import dask_jobqueue
 
     if system not in SYSTEMS:
         raise refusal(system, f"`{system}` is no batch system", f"there are {', '.join(SYSTEMS)}")

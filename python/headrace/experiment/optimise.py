@@ -153,7 +153,7 @@ class Optimum(InNotebook):
 
     def _draw_front(self) -> "ChartType":
         """Draw all designs by the first two goals; of a single goal, by itself and the first constraint."""
-        from headrace.charts import decisions  # noqa: PLC0415 - Altair takes longer to load than tables
+        from headrace.charts import decisions
 
         first, second = [*(goal for goal, _ in self.goals), *self.constraints][:2]
         x, y = (self._column(asked, self.trials) for asked in (first, second))
@@ -172,7 +172,7 @@ class Optimum(InNotebook):
 
     def _draw_ranked(self) -> "ChartType":
         """Draw the designs by their only goal, the best on top."""
-        from headrace.charts import decisions  # noqa: PLC0415 - Altair takes longer to load than tables
+        from headrace.charts import decisions
 
         [(goal, _)] = self.goals
         known = [trial for trial in self.trials if trial.values]
@@ -264,7 +264,7 @@ class Optimum(InNotebook):
     @property
     def frame(self) -> "polars.DataFrame":
         """All designs: the values, what was found, whether they are on the front, and what they break."""
-        import polars  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+        import polars
 
         front = {trial.point.key for trial in self.front}
         rows = [

@@ -162,7 +162,7 @@ def _furthest(found: Results, precision: Precision, file: str) -> tuple[float, s
 
 def _widen(count: int) -> float:
     """Return the factor that widens the intervals of replications whose number was chosen by looking at them."""
-    from scipy.special import stdtrit  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+    from scipy.special import stdtrit
 
     return float(stdtrit(count - 1, (1 + SEQUENTIAL) / 2) / stdtrit(count - 1, 0.975)) if count > 1 else 1.0
 

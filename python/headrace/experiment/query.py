@@ -32,7 +32,7 @@ def asked(folder: str | Path, sql: str) -> Iterator[tuple[list[str], QueryRows]]
     Gives the names of the columns, each once, and the rows as they are found, which may be more than fit into memory.
     Raises `ScenarioError` with DuckDB's words where it does not understand.
     """
-    import duckdb  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+    import duckdb
 
     with duckdb.connect() as database:
         try:

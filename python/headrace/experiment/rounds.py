@@ -2,7 +2,7 @@
 
 import difflib
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from headrace.errors import is_overload, refusal
 from headrace.experiment.design import Experiment, Point, varied
 from headrace.experiment.engines import Engine, Local
 from headrace.experiment.objective import objective
-from headrace.experiment.precision import Precision
+from headrace.experiment.precision import Precision, listed
 from headrace.experiment.store import Memory, Store
 from headrace.experiment.table import Table
 from headrace.experiment.task import Record, Task
@@ -51,15 +51,18 @@ def sweep(
     store: str | Path | None = None,
     engine: Engine | None = None,
     watch: Watch | None = None,
-    **design: Any,
+    metrics: str | Sequence[str] = (),
+    design: str | Mapping[str, Any] = "grid",
+    derive: Mapping[str, str] | None = None,
 ) -> Table:
     """Run a scenario with every combination of values, and return what was found at each.
 
     `vary` has for each place its values, or a range: `{"from": "8 KiB", "to": "1 MiB", "points": 8, "scale": "log"}`.
     `precision` goes on by rounds of `replications` until half of each interval is at most that share of its mean: for
     the mean response of every stream, or for the metrics that a `Precision` names.
-    `store` names a folder in which records are kept: a sweep that was killed goes on from there. `design` and `derive`
-    are as in the document of an experiment.
+    `store` names a folder in which records are kept: a sweep that was killed goes on from there. `metrics` are those to
+    show, `"p99(reads), utilisation(tds)"`, by default response times, throughput and the highest utilisation. `design`
+    and `derive` are as in the document of an experiment.
 
     >>> clerk = Scenario('''
     ... system: {clerk: {type: station, service: {exponential: 8 ms}}}
@@ -72,7 +75,9 @@ def sweep(
     """
     loaded = scenario if isinstance(scenario, Scenario) else load(scenario)
     wanted = precision if isinstance(precision, Precision) or precision is None else Precision(precision)
-    experiment = varied(loaded, vary, replications=replications, precision=wanted, **design)
+    experiment = varied(loaded, vary, design=design, derive=derive, replications=replications, precision=wanted)
+    asked = listed(metrics) if isinstance(metrics, str) else list(metrics)
+    experiment = experiment.asking(asked) if asked else experiment
     return run(experiment, store=store, engine=engine, watch=watch)
 
 

@@ -60,7 +60,7 @@ def _chosen(places: Mapping[str, Any], levels: Mapping[str, Sequence[Value]]) ->
 
 
 def _tell(study: Any, asked: Any, answer: Answer) -> None:
-    import optuna  # noqa: PLC0415
+    import optuna
 
     for name, breach in answer.breaches.items():
         asked.set_constraint(name, breach)
@@ -72,9 +72,9 @@ def _tell(study: Any, asked: Any, answer: Answer) -> None:
 
 def _study(goals: int, more: Sequence[bool], trials: int, question: str, store: str | Path | None) -> Any:
     try:
-        import optuna  # noqa: PLC0415 - it is an extra, and takes long to load
-        from optuna.storages import JournalStorage  # noqa: PLC0415
-        from optuna.storages.journal import JournalFileBackend  # noqa: PLC0415
+        import optuna
+        from optuna.storages import JournalStorage
+        from optuna.storages.journal import JournalFileBackend
     except ImportError:
         raise refusal("optuna", "Optuna is not installed", "pip install 'headrace[search]'") from None
     optuna.logging.set_verbosity(optuna.logging.WARNING)

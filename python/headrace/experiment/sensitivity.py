@@ -99,7 +99,7 @@ class Sensitivity(InNotebook):
         return unit(one.effect[0] for one in self.effects) if is_of_times else None
 
     def _draw(self) -> "ChartType":
-        from headrace.charts import decisions  # noqa: PLC0415 - Altair takes longer to load than tables
+        from headrace.charts import decisions
 
         of = self._unit
         title = (
@@ -136,7 +136,7 @@ def sensitivity(
     variance, with (places + 2) runs a sample, and needs hundreds of samples. All points have the same random
     numbers; only the values vary. More `replications` leave less of what is seen to chance.
     """
-    import numpy as np  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+    import numpy as np
 
     whole(samples=samples)
     loaded = scenario if isinstance(scenario, Scenario) else load(scenario)
@@ -174,7 +174,7 @@ def sensitivity(
 
 def _samples(method: str, problem: Json, samples: int, file: str) -> "np.ndarray[Any, Any]":
     try:
-        from SALib.sample import morris, sobol  # noqa: PLC0415 - it is an extra
+        from SALib.sample import morris, sobol
     except ImportError:
         raise refusal("SALib", "SALib is not installed", "pip install 'headrace[search]'") from None
     if method == "morris":
@@ -196,7 +196,7 @@ def _effects(
 ) -> tuple[Effect, ...]:
     if method == "morris":
         return tuple(_morris(problem["names"], shares, values))
-    from SALib.analyze import sobol  # noqa: PLC0415
+    from SALib.analyze import sobol
 
     if values.std() == 0:
         return tuple(Effect(place, (0.0, 0.0), (0.0, 0.0)) for place in problem["names"])
@@ -213,7 +213,7 @@ def _morris(names: list[str], shares: "np.ndarray[Any, Any]", values: "np.ndarra
 
     SALib's own analysis divides by the step that was drawn, which values that are whole, or listed, do not take.
     """
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
     ways = len(names) + 1
     for at, name in enumerate(names):

@@ -94,7 +94,7 @@ def _damaged(folder: Path, why: str) -> ScenarioError:
 
 def frame(folder: str | Path) -> "polars.DataFrame":
     """Return all records of a store, one a row: point, replication, …, the places varied, the metrics."""
-    import polars  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+    import polars
 
     folder = Path(folder)
     manifest(folder)
@@ -119,7 +119,7 @@ def everything(folder: str | Path) -> tuple[Json, list[Record]]:
 
 def compacted(folder: Path) -> "polars.DataFrame":
     """Return the records that are no longer in a journal."""
-    import polars  # noqa: PLC0415
+    import polars
 
     check_sum(folder)
     try:
@@ -136,7 +136,7 @@ def flattened(records: list[Record]) -> "polars.DataFrame":
 
     A column has one type, values may have several: as they were told they stand in the column `values`, as JSON.
     """
-    import polars  # noqa: PLC0415
+    import polars
 
     rows: list[Json] = []
     for record in records:

@@ -54,8 +54,8 @@ def half_width(values: list[float], confidence: float = 0.95) -> float | None:
     >>> round(half_width([1.0, 2.0, 3.0]), 3), half_width([1.0])
     (2.484, None)
     """
-    import numpy as np  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
-    from scipy.special import stdtrit  # noqa: PLC0415
+    import numpy as np
+    from scipy.special import stdtrit
 
     if len(values) < 2:
         return None
@@ -151,7 +151,7 @@ class Table(InNotebook):
         Values that are written with a unit have a column of numbers too (`stripe_unit_bytes`); `headrace.units` says
         which unit each column has.
         """
-        import polars  # noqa: PLC0415
+        import polars
 
         return polars.DataFrame(
             [self._row(point) for point in self.experiment.points], infer_schema_length=None, strict=False
@@ -374,8 +374,8 @@ class Table(InNotebook):
 
         None where they have fewer than two runs in common, by which nothing can be judged.
         """
-        import numpy as np  # noqa: PLC0415
-        from scipy.special import stdtrit  # noqa: PLC0415
+        import numpy as np
+        from scipy.special import stdtrit
 
         columns = [[record["metrics"].get(metric) for record in self.of(point)] for point in (a, b)]
         apart = np.array([y - x for x, y in zip(*columns, strict=False) if x is not None and y is not None])
@@ -399,12 +399,12 @@ class Table(InNotebook):
             raise refusal(file, "chart: nothing varies", "vary a field of the scenario, and draw the metric over it")
         if not self.metrics:
             raise refusal(file, "chart: there is no run to draw", "every point failed: `failed` says why")
-        from headrace.charts.style import alone  # noqa: PLC0415 - Altair takes longer to load than tables
+        from headrace.charts.style import alone
 
         return alone(self._draw(known(metric, self.metrics, file, "chart")))
 
     def _draw(self, metric: str) -> "ChartType":
-        from headrace.charts import experiment  # noqa: PLC0415
+        from headrace.charts import experiment
 
         scale, places = scale_of(metric, self.unit_of(metric)), list(self.experiment.places)
         points = [

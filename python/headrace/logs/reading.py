@@ -131,7 +131,7 @@ def _recognised(file: Path, head: pl.DataFrame) -> Format:
     best = max(BY_NAME.values(), key=lambda form: form.matches(head))
     if not best.matches(head):
         known = ", ".join(BY_NAME)
-        help_ = f"name its format with `--format` ({known}), or its columns with `--columns time=NAME,bytes=NAME`"
+        help_ = f"name its format with `--format` ({known}), or its columns with `--columns time=NAME,bytes=NAME:MB`"
         raise refusal(file, f"{file} is in no format known here: it begins `{str(head['text'][0])[:80]}`", help_)
     return best
 

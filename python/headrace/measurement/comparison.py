@@ -7,6 +7,7 @@ from typing import Any
 from headrace.measurement import loads, uncertainty
 from headrace.measurement.loads import MEASURES, Load
 from headrace.measurement.points import Measurement, Tell
+from headrace.quantities import counted
 from headrace.report import Report
 from headrace.reports import comparison as reports
 from headrace.scenario import Scenario
@@ -35,8 +36,9 @@ def compare(
         remarks.append(f"only {name} is simulated: the measurement has no other streams")
     told = tell or (lambda _: None)
     told(f"simulating {len(of)} loads")
-    rows = [row for load, ran in zip(of, loads.all_of(document, scenario.file, name, of, requests), strict=True)
-            for row in rows_of(load, ran)]  # fmt: skip
+    ran = loads.all_of(document, scenario.file, name, of, requests)
+    rows = [row for load, one in zip(of, ran, strict=True) for row in rows_of(load, one)]
+    remarks += unsettled(of, ran, requests)
     if document.get("uncertain"):
         told("simulating them with uncertain values")
     every = uncertainty.bands(scenario, name, of, requests)
@@ -49,6 +51,19 @@ def compare(
         "sizes": _sizes(rows),
         "rows": rows,
     }
+
+
+def unsettled(of: list[Load], ran: list[dict[str, Json]], requests: int) -> list[str]:
+    """Return a remark on loads under which caches were still filling at the end."""
+    words = [load.words() for load, one in zip(of, ran, strict=True) if not all(op["settled"] for op in one.values())]
+    if not words:
+        return []
+    some = "; ".join(words[:3]) + ("; …" if words[3:] else "")
+    means = ", and count in no mean" if len(words) < len(of) else ""
+    return [
+        f"caches of the scenario still fill after {requests:,} requests of {counted(len(words), 'load')} ({some}): "
+        f"errors there say little{means}; simulate more with `--requests`"
+    ]
 
 
 def rows_of(load: Load, ran: dict[str, Json]) -> list[Json]:
@@ -66,6 +81,8 @@ def _error(ours: float, theirs: float | None) -> float | None:
 
 
 def _overall(rows: list[Json]) -> Json:
+    """Return the summary of all operations and of each, of loads without a filling cache if there are any."""
+    rows = [row for row in rows if row["simulated"]["settled"]] or rows
     return {op: summary([row for row in rows if op in (row["op"], "all")]) for op in ("all", "read", "write")}
 
 

@@ -133,7 +133,7 @@ class _Configuration:
     """The options of a file by their paths, of which those that were asked for are honoured."""
 
     def __init__(self, path: Path, accelerators: int, params: Sequence[str] = ()) -> None:
-        import yaml  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+        import yaml
 
         self.path, self.accelerators = path, accelerators
         try:

@@ -72,7 +72,7 @@ class _Problem:
         return self.known[key]
 
     def residuals(self, places: "Array", chosen: list[int]) -> "Array":
-        import numpy as np  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+        import numpy as np
 
         ran = self.ran(places)
         return np.array([
@@ -84,7 +84,7 @@ class _Problem:
 
     def jacobian(self, places: "Array", chosen: list[int], free: list[int]) -> "Array":
         """Return derivatives by the free parameters: differences to both sides, as far as the bounds allow."""
-        import numpy as np  # noqa: PLC0415
+        import numpy as np
 
         columns = []
         for at in free:
@@ -96,8 +96,8 @@ class _Problem:
 
     def fitted(self, start: "Array", chosen: list[int], free: list[int], steps: int = MOST_STEPS) -> "Array":
         """Return the places at which the chosen loads are met best; those of parameters that are not free stay."""
-        import numpy as np  # noqa: PLC0415
-        from scipy import optimize  # noqa: PLC0415
+        import numpy as np
+        from scipy import optimize
 
         def all_of(moved: "Array") -> "Array":
             places = start.copy()
@@ -114,7 +114,7 @@ class _Problem:
 
     def spread(self, places: "Array", chosen: list[int], free: list[int]) -> "tuple[Array, Array]":
         """Return the standard errors of the free parameters' places, and the correlations of these errors."""
-        import numpy as np  # noqa: PLC0415
+        import numpy as np
 
         residuals, jacobian = self.residuals(places, chosen), self.jacobian(places, chosen, free)
         freedom = max(len(residuals) - len(free), 1)
@@ -236,7 +236,7 @@ def _refuse_too_few(parameters: list[Parameter], of: list[Load], measures: tuple
 
 
 def _start(parameters: list[Parameter]) -> "Array":
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
     return np.array([_begins(one) for one in parameters])
 
@@ -313,7 +313,7 @@ def _cross_validated(problem: _Problem, best: _Fit) -> Json | None:
 
 def file_text(found: Json) -> str:
     """Return the fitted scenario as the text of its file, with what was fitted above it."""
-    from headrace.devices import device_file  # noqa: PLC0415
+    from headrace.devices import device_file
 
     remarks = ["fitted by `headrace calibrate scenario`: each parameter as it was, is, ± standard error"]
     for row in found["parameters"]:

@@ -19,6 +19,8 @@ Json = dict[str, Any]
 # What is compared with each other, of each operation.
 MEASURES = ("iops", "bandwidth_bytes_per_s", "mean_ms", *PERCENTILES)
 REQUESTS = 20_000
+# Caches that hold more than this share of what was written to them are still filling, as the notes of a run have it.
+MOST_LEFT = 0.1
 # What comes at its own rate may have this many requests in flight.
 MOST_IN_FLIGHT = 256
 ANY_BYTES = 1 << 60  # As many as there are.
@@ -260,7 +262,7 @@ def _in_files(stream: Json, load: Load, at: int, jobs: int) -> Json:
 
 
 def simulated(document: Json, file: str, load: Load) -> dict[str, Json]:
-    """Run a scenario that is under a load; return each of `MEASURES` by operation."""
+    """Run a scenario under a load; return each of `MEASURES` by operation, and if caches were full."""
     try:
         results = Scenario(json.dumps(document), file).run(theory=False, threads=1)
     except ScenarioError as error:
@@ -268,8 +270,9 @@ def simulated(document: Json, file: str, load: Load) -> dict[str, Json]:
         first = json.loads(error.problems)[0]
         told = f"the load that was measured cannot be simulated ({load.words()}): {first['message']}"
         raise refusal(file, told, first["help"] or "give the scenario what the measured system had") from None
-    streams = results.data["streams"]
-    return {op: _pooled(streams, op, load) for op in load.measured}
+    streams, components = results.data["streams"], results.data["components"]
+    settled = not any(of["unsettled"] or (of["undestaged"] or 0.0) > MOST_LEFT for of in components)
+    return {op: _pooled(streams, op, load) | {"settled": settled} for op in load.measured}
 
 
 def _pooled(streams: list[StreamResults], op: str, load: Load) -> Json:

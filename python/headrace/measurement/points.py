@@ -87,7 +87,7 @@ class Measurement(InNotebook):
 
     def frame(self) -> "polars.DataFrame":
         """Return the points as a polars frame, a row each."""
-        import polars  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+        import polars
 
         types = {"text": polars.String, "count": polars.Int64, "bytes": polars.Int64}
         schema = {name: types.get(kind, polars.Float64) for name, kind in KINDS.items()}
@@ -153,7 +153,7 @@ def _json(path: Path) -> tuple[list[Any], Json, list[str]]:
 
 
 def _parquet(path: Path) -> tuple[list[Any], Json, list[str]]:
-    import polars  # noqa: PLC0415
+    import polars
 
     if not path.is_file():
         raise refusal(path, f"{path} does not exist, or is not a file", "check the path")

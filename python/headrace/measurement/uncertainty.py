@@ -41,8 +41,8 @@ def bands(scenario: Scenario, stream: str, of: list[Load], requests: int) -> lis
 
 def _draws(uncertain: list[Parameter]) -> Iterator[Json]:
     """Give values of all parameters, evenly spread over their distributions; always the same ones."""
-    from scipy.special import ndtri  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
-    from scipy.stats import qmc  # noqa: PLC0415
+    from scipy.special import ndtri
+    from scipy.stats import qmc
 
     for shares in qmc.Sobol(len(uncertain), rng=1).random(DRAWS):
         places = 0.5 + ndtri(shares) / 4

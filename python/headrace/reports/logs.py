@@ -56,7 +56,7 @@ def charts(found: Json) -> list[Chart]:
 
 
 def _charts() -> ModuleType:
-    from headrace.charts import logs  # noqa: PLC0415 - charts take longer to load than tables
+    from headrace.charts import logs
 
     return logs
 

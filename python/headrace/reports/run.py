@@ -104,7 +104,7 @@ def _cdf(found: Json, at: int, on: Medium) -> Chart:
 
 
 def _charts() -> ModuleType:
-    from headrace.charts import run  # noqa: PLC0415 - charts take longer to load than tables
+    from headrace.charts import run
 
     return run
 

@@ -127,7 +127,7 @@ def charts(found: Verdicts) -> list[Chart]:
 
 
 def _charts() -> ModuleType:
-    from headrace.charts import study  # noqa: PLC0415 - charts take longer to load than tables
+    from headrace.charts import study
 
     return study
 

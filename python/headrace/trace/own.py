@@ -39,7 +39,7 @@ def write(path: str | Path, requests: Requests) -> None:
 
 def _frames(requests: Any) -> "Iterator[polars.DataFrame]":
     """Give the requests as frames with all columns, a bounded number of rows each."""
-    import polars  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+    import polars
 
     if isinstance(requests, polars.DataFrame):
         yield _complete(requests)
@@ -60,7 +60,7 @@ def _frames(requests: Any) -> "Iterator[polars.DataFrame]":
 
 
 def _complete(frame: "polars.DataFrame") -> "polars.DataFrame":
-    import polars  # noqa: PLC0415
+    import polars
 
     unknown = [name for name in frame.columns if name not in COLUMNS]
     missing = [name for name in ("op", "address", "bytes") if name not in frame.columns]

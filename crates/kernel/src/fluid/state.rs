@@ -136,7 +136,7 @@ impl FluidState {
         Some(moved)
     }
 
-    /// Stops a transfer. Gives whether it was running.
+    /// Stops a transfer. Returns true if it was running.
     pub fn give_up(&mut self, slot: u32) -> bool {
         let Some(running) = self.slots[slot as usize].take() else { return false };
         self.free.push(slot);
@@ -148,7 +148,7 @@ impl FluidState {
         true
     }
 
-    /// Recomputes the rates where the transfers are others than before. Gives whether they are.
+    /// Recomputes the rates where the transfers are others than before. Returns true if they are.
     pub fn fill_if_changed(&mut self) -> bool {
         if !std::mem::take(&mut self.changed) {
             return false;

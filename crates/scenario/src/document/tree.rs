@@ -123,6 +123,12 @@ impl Tree {
             if let Some(near) = near {
                 return Err(wrong(format!("`{path}`: there is no `{step}`; did you mean `{near}`?")));
             }
+            if let (Value::List(_), false) = (&node.value, step.parse::<usize>().is_ok()) {
+                let (list, below) = (steps[..depth].join("."), steps[depth..].join("."));
+                return Err(wrong(format!(
+                    "`{path}`: `{list}` is a list: write `{list}.0.{below}` for its first item"
+                )));
+            }
             node = node.child_to_set(step).ok_or_else(|| {
                 wrong(format!("`{path}`: `{step}` cannot be set: its parent has no such field"))
             })?;

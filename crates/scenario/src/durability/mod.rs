@@ -164,6 +164,8 @@ pub fn of(plan: &Plan, wanted: &Wanted, progress: &Progress) -> Result<Durabilit
     })?;
     let volumes = volumes::of(plan)?;
     checked(&rates, &volumes)?;
+    let laws = volumes.iter().map(|volume| number_of_laws(volume, &kinds(volume, &rates)));
+    progress.wanted.store(laws.sum::<u64>() * u64::from(wanted.replications), Ordering::Relaxed);
     let mut quiet = plan.clone();
     quiet.faults.clear();
     let found = volumes.iter().map(|volume| of_volume(&quiet, volume, &rates, wanted, progress));
@@ -229,6 +231,14 @@ fn kinds(volume: &Volume, rates: &RatesSpec) -> Vec<UnitKind> {
     kinds
 }
 
+/// Returns the number of losses whose rebuilds are simulated.
+fn number_of_laws(volume: &Volume, kinds: &[UnitKind]) -> u64 {
+    match volume.redundancy.tolerates {
+        0 => 0,
+        tolerates => kinds.len() as u64 + u64::from(tolerates) - 1,
+    }
+}
+
 /// Simulates rebuilds of a volume: after the loss of each kind of unit, and of two drives at once, three and so on.
 fn measured(
     plan: &Plan,
@@ -274,6 +284,7 @@ fn law(
     };
     // What loses data at once is not rebuilt.
     if safe.is_empty() {
+        progress.answered.fetch_add(all, Ordering::Relaxed);
         return Ok(RepairLaw { lost: kind.name, at_once, rebuilds: Vec::new() });
     }
     let refused =
@@ -285,7 +296,11 @@ fn law(
         None => 1,
     };
     let jobs: Vec<RebuildJob> = (0..all).map(|number| job(number, every)).collect();
-    let rebuilds = in_parallel(jobs, wanted.threads, |job| repairs::measure(&job, progress));
+    let rebuilds = in_parallel(jobs, wanted.threads, |job| {
+        let measured = repairs::measure(&job, progress);
+        progress.answered.fetch_add(1, Ordering::Relaxed);
+        measured
+    });
     let rebuilds = rebuilds.into_iter().collect::<Result<_, _>>().map_err(refused)?;
     Ok(RepairLaw { lost: kind.name, at_once, rebuilds })
 }

@@ -177,6 +177,7 @@ pub fn measure(job: &RebuildJob, progress: &Progress) -> Result<MeasuredRebuild,
             break;
         }
     }
+    storage.results().map_err(failed)?; // Every simulation is checked.
     job.found(&seen)
 }
 

@@ -1,5 +1,7 @@
 //! The chance of data loss in words.
 
+use headrace_storage::ComponentSpec;
+use headrace_storage::block::array::RebuildSpec;
 use headrace_units::Nanos;
 
 use super::process::UnitKind;
@@ -59,6 +61,7 @@ pub fn notes(plan: &Plan, of: &Durability) -> Vec<String> {
     }
     for volume in &of.volumes {
         let name = &volume.component;
+        notes.extend(of_chunks(plan, name));
         if volume.degraded > OFTEN_DEGRADED {
             notes.push(format!(
                 "{name} lacks a drive {:.0} % of the time: chances assume exponential times to loss, and are estimates",
@@ -67,6 +70,20 @@ pub fn notes(plan: &Plan, of: &Durability) -> Vec<String> {
         }
     }
     notes
+}
+
+/// Returns a note for an array whose rebuilds go as fast as the default number and size of chunks lets them: chances follow from that.
+fn of_chunks(plan: &Plan, name: &str) -> Option<String> {
+    let ComponentSpec::Array(array) = plan.spec.component(&format!("system.{name}"))? else { return None };
+    let rebuild = array.rebuild.unwrap_or_default();
+    let is_default = rebuild.chunk == RebuildSpec::default().chunk && rebuild.in_flight.is_none();
+    (is_default && rebuild.rate.is_none()).then(|| {
+        format!(
+            "{name}: rebuilds copy chunks of {}, the default, and how long they take follows from that: set `rebuild.chunk`, \
+             `rebuild.in_flight` or `rebuild.rate` to what the real array does",
+            rebuild.chunk
+        )
+    })
 }
 
 /// Returns the causes of loss with their shares, the largest first.

@@ -30,8 +30,6 @@ const STRIDE: u64 = 1 << 13;
 
 /// Where the addresses of a component without a capacity end, as those of files and devices do (`off_t`).
 const MOST: u64 = 1 << 63;
-/// The latest time of a request, 146 years from the beginning: its completion, and all that follows, has a time too.
-const LATEST: Nanos = Nanos(1 << 62);
 
 /// A request that was answered.
 #[derive(Clone, Debug)]
@@ -395,7 +393,7 @@ impl Storage {
         if at < self.now {
             return Err(StorageError::Past { at, now: self.now });
         }
-        if at > LATEST {
+        if at > background::END_OF_TIME {
             return Err(StorageError::TooLate(at));
         }
         if self.in_flight + before >= self.most {

@@ -117,6 +117,7 @@ impl StreamPlan {
             alone: false,
             sessions: self.sessions(),
             clients: self.spec.arrivals.clients().unwrap_or(0),
+            threads: self.spec.threads(),
         }
     }
 

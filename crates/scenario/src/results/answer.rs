@@ -5,9 +5,11 @@ use headrace_work::Op;
 
 use super::{
     Bottleneck, ClosedLoad, Comparison, MOST_STREAMS, ResponseResults, Results, SATURATED, StepResults,
-    StreamResults, alike, evictions, objectives, rebuilds, stretch,
+    StreamResults, evictions, objectives, rebuilds, stretch,
 };
+use crate::alike;
 use crate::operation::Operation;
+use crate::significant::{Significant, within};
 
 /// Returns the answer: stream by stream, then the bottleneck.
 pub fn in_words(results: &Results) -> String {
@@ -29,7 +31,11 @@ pub fn in_words(results: &Results) -> String {
 fn limit(bottleneck: &Bottleneck, streams: usize) -> String {
     let what = alike::limit(&bottleneck.group, bottleneck.what.as_deref());
     let busy = format!("Bottleneck: {what}, {:.0} % busy", bottleneck.utilisation * 100.0);
-    let about = if bottleneck.estimate && bottleneck.trials.is_none() { " (estimate)" } else { "" };
+    let about = match &bottleneck.uneven {
+        _ if !bottleneck.estimate || bottleneck.trials.is_some() => "",
+        Some(_) => ", by the mean load (estimate)",
+        None => " (estimate)",
+    };
     // With several streams a factor says nothing without the load that it is a factor of.
     let of =
         if streams > 1 { format!(" the load of {}", listed(&bottleneck.streams)) } else { String::new() };
@@ -74,7 +80,9 @@ fn of_clients(bottleneck: &Bottleneck, what: &str, closed: &ClosedLoad) -> Strin
     let more = match closed.at_most {
         None => return format!("{limit}."),
         Some(most) if bottleneck.utilisation < SATURATED => {
-            format!("more in flight could raise throughput at most {}{about}", multiple(most))
+            let varies = bottleneck.not_proportional.as_ref().filter(|varies| **varies != bottleneck.component);
+            let unless = varies.map(|varies| format!(", unless {} takes several together", alike::limit(varies, None)));
+            format!("more in flight could raise throughput at most {}{about}{}", multiple(most), unless.unwrap_or_default())
         }
         Some(_) => match &bottleneck.not_proportional {
             Some(varies) if *varies == bottleneck.component => {
@@ -196,11 +204,6 @@ fn times(response: &ResponseResults) -> String {
     format!("mean {}{sure}, p99 {}", time(response.mean_ms), time(late.map_or(0.0, |quantile| quantile.ms)))
 }
 
-/// Returns the half-width of an interval as a share of its mean, to two digits; nothing where it is finer than the digits of the mean.
-pub(crate) fn within(share: f64) -> String {
-    if share < 1e-5 { String::new() } else { format!(" ± {:.2} %", Significant(share * 100.0)) }
-}
-
 /// Returns the times of reads, of writes and of flushes, if the stream mixes them.
 fn by_operation(stream: &StreamResults) -> String {
     let all =
@@ -285,17 +288,6 @@ fn rounded(ms: f64, uncertainty: f64) -> String {
             format!("{} {unit}", number.trim_end_matches('0').trim_end_matches('.'))
         }
         _ => written,
-    }
-}
-
-/// A number with as many significant digits as the precision says.
-struct Significant(f64);
-
-impl std::fmt::Display for Significant {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let digits = f.precision().unwrap_or(3) as i32;
-        let before = if self.0 > 0.0 { libm::floor(libm::log10(self.0)) as i32 + 1 } else { digits };
-        write!(f, "{:.*}", (digits - before).max(0) as usize, self.0)
     }
 }
 

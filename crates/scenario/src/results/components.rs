@@ -145,7 +145,7 @@ pub struct Bottleneck {
     pub saturated: bool,
     /// Headroom: the multiple of this load at which it saturates. If it was never idle, the share of the load that was completed.
     /// Null if a closed stream reaches it, because its load depends on response times, if requests arrive faster than they
-    /// complete although no component is always busy, if a longer run would find it busier (`unsettled`, or a cache fills), if requests
+    /// complete although no component is always busy, if it is a limit that refused more than 0.1 % of the requests, if a longer run would find it busier (`unsettled`, or a cache fills), if requests
     /// waited for space, if a replay ended well before other streams, or if the run ended with requests that wait forever.
     #[schemars(extend("x-unit" = "ratio"))]
     pub saturates_at: Option<f64>,
@@ -301,10 +301,13 @@ pub(super) fn bottleneck(
     let often = utilisation * as_usual(plan, id, outcomes);
     let kept_up = kept_up(plan, id, outcomes).filter(|_| !is_mixed);
     let never_idle = utilisation >= SATURATED;
-    // A short burst keeps a server busy too; only a load that is not kept up with overloads it.
-    let saturated = never_idle && (!open || kept_up.is_some_and(|share| share < 0.99));
+    // A short burst keeps a server busy too, and so do commits that gather for a flush, however few; only a load that is not kept up with
+    // overloads it. Requests that were in flight at the end of a steady run were kept up with.
+    let is_short = kept_up.is_some_and(|share| share < 0.99) && !is_steady(plan, id, outcomes);
+    let saturated = never_idle && (!open || is_short);
     let unsettled = unsettled(plan, &busiest.path, outcomes);
-    let is_unknown = is_mixed || unsettled.is_some() || hides_load(plan, outcomes);
+    let is_unknown =
+        is_mixed || unsettled.is_some() || hides_load(plan, outcomes) || refuses(plan, id, outcomes);
     let by_formula = destaging_headroom(plan, busiest);
     let headroom = match () {
         () if never_idle => kept_up.filter(|_| saturated),
@@ -316,7 +319,7 @@ pub(super) fn bottleneck(
     let not_proportional = not_proportional(plan, id);
     let uneven =
         reaching(plan, id).find(|(_, stream)| stream.varies()).map(|(_, stream)| stream.name.clone());
-    let background = in_background(plan, busiest);
+    let background = in_background(plan, busiest, components);
     let estimate =
         is_limit(plan, id) || not_proportional.is_some() || uneven.is_some() || background > LITTLE;
     let is_far = headroom.is_some_and(|times| times > FARTHEST_ESTIMATE);
@@ -425,10 +428,19 @@ pub(super) const LITTLE: f64 = 0.05;
 
 /// The share of the work of a component that is rebuilding, scrubbing or copying, as fast as hosts let it: it does not grow with their load, so that
 /// they have more room than utilisation tells.
-fn in_background(plan: &Plan, busiest: &ComponentResults) -> f64 {
+fn in_background(plan: &Plan, busiest: &ComponentResults, components: &[ComponentResults]) -> f64 {
     let is_asked_for = |cause: Cause| plan.streams.iter().any(|stream| stream.spec.cause == cause);
-    let own =
-        [Cause::Rebuild, Cause::Scrub, Cause::Migration].into_iter().filter(|cause| !is_asked_for(*cause));
+    // What archives migrate is what was put, and grows with that.
+    let ends = |meter: &str| components.iter().any(|component| component.meters.contains_key(meter));
+    let works = [
+        (Cause::Rebuild, "rebuild_progress"),
+        (Cause::Scrub, "scrub_progress"),
+        (Cause::Migration, "copy_progress"),
+    ];
+    let own = works
+        .into_iter()
+        .filter(|(cause, meter)| !is_asked_for(*cause) && ends(meter))
+        .map(|(cause, _)| cause);
     let busy = |cause: Cause| busiest.utilisation_by_cause.get(cause.name()).copied().unwrap_or(0.0);
     let all: f64 = busiest.utilisation_by_cause.values().sum();
     if all > 0.0 { own.map(busy).sum::<f64>() / all } else { 0.0 }
@@ -521,13 +533,81 @@ fn limiting<'c>(plan: &Plan, components: &'c [ComponentResults]) -> Option<(Node
 /// whole, and a stream at a rate that varies, have no steady state to drift from: a tenth of the requests in flight at the end is more than
 /// a burst leaves.
 pub(super) fn falls_behind(plan: &Plan, outcomes: &[Outcome]) -> bool {
-    let drifts = outcomes.iter().any(|outcome| !outcome.steady);
+    let drifts = drifts(outcomes);
     let mut open = plan.streams.iter().enumerate().filter(|(_, stream)| stream.is_open());
     let behind = |at| sustained(std::iter::once(at), outcomes).is_some_and(|share| share < 0.99);
     open.any(|(at, stream)| match stream.varies() || plan.is_whole() {
         true => outcomes.iter().any(|outcome| outcome.streams[at].is_behind()),
         false => drifts && behind(at),
+    }) || backs_up(plan, outcomes)
+}
+
+fn drifts(outcomes: &[Outcome]) -> bool {
+    outcomes.iter().any(|outcome| !outcome.steady)
+}
+
+/// Responses that are longer by this factor in the last quarter of a run than in the second grow, although a cut may be found behind which they
+/// look steady.
+const LONGER: f64 = 1.2;
+
+/// With fewer segments, a run is undecided.
+const ENOUGH_SEGMENTS: usize = 8;
+
+/// More requests than this that wait at the end, and a larger share of all, are no chance.
+const BACKLOG: f64 = 1_000.0;
+const BEHIND: f64 = 0.01;
+
+/// Returns true if responses of a stream grew during a replication; `None` if it is too short to tell.
+fn grows(at: usize, outcome: &Outcome) -> Option<bool> {
+    let mean = |from: f64, to: f64| {
+        let within = outcome
+            .series
+            .iter()
+            .filter(|segment| (from..=to).contains(&(segment.time.secs() / outcome.ended_at.secs())));
+        let (sum, completed) = within.fold((0.0, 0.0), |(sum, completed), segment| {
+            let own = segment.completed[at] as f64;
+            (sum + own * segment.mean_ns[at], completed + own)
+        });
+        (completed > 0.0).then(|| sum / completed)
+    };
+    let is_long = outcome.series.len() >= ENOUGH_SEGMENTS;
+    Some(mean(0.75, 1.0)? > LONGER * mean(0.25, 0.5)?).filter(|_| is_long)
+}
+
+/// Returns true if the responses of the streams that reach a component had a steady state. Those of a recording, and of rates that vary, have none
+/// that could be told from a drift.
+fn is_steady(plan: &Plan, id: NodeId, outcomes: &[Outcome]) -> bool {
+    let can_tell = |(at, stream): (usize, &StreamPlan)| {
+        !stream.varies() && outcomes.iter().all(|outcome| grows(at, outcome) == Some(false))
+    };
+    !plan.is_whole() && !drifts(outcomes) && reaching(plan, id).all(can_tell)
+}
+
+/// Returns true if requests of an open stream at a steady rate wait for ever longer, and many of them at the end.
+fn backs_up(plan: &Plan, outcomes: &[Outcome]) -> bool {
+    let mut open = plan.streams.iter().enumerate().filter(|(_, stream)| stream.is_open() && !stream.varies());
+    open.any(|(at, _)| {
+        outcomes.iter().any(|outcome| {
+            let of = &outcome.streams[at];
+            let late = outcome.ended_at.secs() / of.last_born.secs() - 1.0;
+            late > BEHIND && late * of.born as f64 > BACKLOG && grows(at, outcome) == Some(true)
+        })
     })
+}
+
+/// A limit that refuses more than this share of the requests has no headroom: it refuses some at every load, and more of a larger one.
+const MOST_REFUSED: f64 = 0.001;
+
+/// Returns true if a limit of rates is in use, and requests are lost.
+fn refuses(plan: &Plan, id: NodeId, outcomes: &[Outcome]) -> bool {
+    plan.graph.view(id).features().limits_rate && lost(outcomes) > MOST_REFUSED
+}
+
+/// Returns the share of the requests that were dropped, expired or failed.
+pub(super) fn lost(outcomes: &[Outcome]) -> f64 {
+    let streams = || outcomes.iter().flat_map(|outcome| &outcome.streams);
+    let lost: u64 = streams().map(|stream| stream.finished() - stream.answered).sum();
+    lost as f64 / streams().map(|stream| stream.born).sum::<u64>().max(1) as f64
 }
 
 impl ComponentResults {

@@ -17,8 +17,15 @@ const REPLICATIONS: u32 = 4;
 const EVENTS: u64 = 5_000_000;
 
 /// Simulates the scenario's own load without its faults. `None` where that is overloaded, takes too long, or is too short to tell.
-pub fn formula_error(plan: &Plan, own: &SolvedPoint, progress: &Progress) -> Option<FormulaError> {
-    let predicted = own.response_ms?;
+///
+/// # Errors
+/// The simulation broke a law: see [`crate::run::Outcome::lawful`].
+pub fn formula_error(
+    plan: &Plan,
+    own: &SolvedPoint,
+    progress: &Progress,
+) -> Result<Option<FormulaError>, String> {
+    let Some(predicted) = own.response_ms else { return Ok(None) };
     let mut plan = plan.clone();
     plan.faults.clear();
     // Replications of a recording have the same requests: that their means agree says nothing of how sure these are.
@@ -27,21 +34,21 @@ pub fn formula_error(plan: &Plan, own: &SolvedPoint, progress: &Progress) -> Opt
     (run.requests, run.replications, run.time) = (Some(REQUESTS), replications, None);
     run.limits.events = run.limits.events.min(EVENTS);
     if !theory::unstable(&plan).is_empty() {
-        return None;
+        return Ok(None);
     }
-    let engine = run::engine(&plan).ok()?;
+    let Ok(engine) = run::engine(&plan) else { return Ok(None) };
     let options = Options { theory: false, ..Options::default() };
     let mut replications = Replications::default();
     let deadline = Deadline::new(&plan, progress);
     replications.complete(&plan, engine, &options, &deadline);
-    let found = super::of(&plan, engine, &replications.outcomes(&plan), &options, &deadline).ok()?;
-    let (response_ms, half_width_ms) = mean(&found.streams).filter(|_| found.ended == End::Done)?;
-    Some(FormulaError {
+    let found = super::of(&plan, engine, &replications.outcomes(&plan)?, &options, &deadline)?;
+    let response = mean(&found.streams).filter(|_| found.ended == End::Done);
+    Ok(response.map(|(response_ms, half_width_ms)| FormulaError {
         requests: found.streams.iter().map(|stream| stream.completed).sum(),
         response_ms,
         half_width_ms,
         error: predicted / response_ms - 1.0,
-    })
+    }))
 }
 
 /// The mean response of all streams with its half-width, each by its rate; `None` where an interval cannot be trusted.

@@ -1,7 +1,6 @@
 //! Results: what a run says, in the form that `--json` prints. The form is a contract: `docs/results.md` describes it and a
 //! test holds it to that.
 
-pub(crate) mod alike;
 mod answer;
 mod components;
 mod evictions;
@@ -32,7 +31,6 @@ use crate::solve;
 use crate::spec::{Engine, ScenarioSpec};
 use crate::theory::{self, SHARES, StreamTheory};
 
-pub(crate) use answer::within;
 pub use components::{Bottleneck, BusiestResults, ClosedLoad, ComponentResults, PortionResults};
 pub use filling::is_filling;
 pub use formula_error::formula_error;
@@ -151,10 +149,10 @@ impl ResultsSoFar {
 /// Draws up what a simulation that goes on has found.
 ///
 /// # Errors
-/// As of [`of`].
+/// See [`Outcome::lawful`].
 pub(crate) fn so_far(plan: &Plan, outcome: Outcome) -> Result<ResultsSoFar, String> {
     let (simulated_s, outcomes) = (outcome.ended_at.secs(), [outcome]);
-    broke_no_law(&outcomes)?;
+    outcomes.iter().try_for_each(Outcome::lawful)?;
     let stream = |at| streams::stream(plan, at, &outcomes, simulated_s, 1.0);
     Ok(ResultsSoFar {
         simulated_s,
@@ -163,19 +161,10 @@ pub(crate) fn so_far(plan: &Plan, outcome: Outcome) -> Result<ResultsSoFar, Stri
     })
 }
 
-fn broke_no_law(outcomes: &[Outcome]) -> Result<(), String> {
-    match outcomes.iter().flat_map(|outcome| outcome.broken.iter()).next() {
-        Some(broken) => {
-            Err(format!("this is a defect of headrace, please report it with the scenario: {broken}"))
-        }
-        None => Ok(()),
-    }
-}
-
 /// Draws up the results of all replications of a plan; what theory says only where it is wanted.
 ///
 /// # Errors
-/// A law that every run must keep was broken: the program is wrong, and so would be its results.
+/// A simulation that looked for headroom broke a law: see [`Outcome::lawful`].
 pub fn of(
     plan: &Plan,
     engine: Engine,
@@ -183,7 +172,6 @@ pub fn of(
     options: &Options,
     deadline: &Deadline,
 ) -> Result<Results, String> {
-    broke_no_law(outcomes)?;
     let are_all = outcomes.len() == plan.replications() as usize;
     let ends = outcomes.iter().map(|outcome| outcome.end);
     let ended = ends.max().map_or(End::Cancelled, |end| if are_all { end } else { end.max(End::TooLong) });
@@ -197,7 +185,7 @@ pub fn of(
     let components = components::all(plan, outcomes, seconds);
     let mut bottleneck = components::bottleneck(plan, outcomes, &components);
     if let Some(of) = bottleneck.as_mut().filter(|_| options.headroom && ended.is_complete()) {
-        trials::refine(plan, of, (outcomes, &components), deadline);
+        trials::refine(plan, of, (outcomes, &components), deadline)?;
     }
     // After Ctrl-C during these simulations, what the run found is kept, and says that it was interrupted.
     let is_cancelled = options.headroom && deadline.end() == Some(End::Cancelled);

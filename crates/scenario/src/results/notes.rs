@@ -9,7 +9,8 @@ use headrace_work::NodeId;
 use headrace_workload::PatternSpec;
 
 use super::components::{FARTHEST_ESTIMATE, LITTLE, changes, ends_early, falls_behind, lacks};
-use super::{Bottleneck, MOST_STREAMS, StreamResults, alike, filling, trials};
+use super::{Bottleneck, MOST_STREAMS, StreamResults, filling, trials};
+use crate::alike;
 use crate::faults::Moment;
 use crate::plan::{Plan, StreamPlan};
 use crate::run::{End, Outcome, StreamOutcome};
@@ -37,7 +38,7 @@ pub(super) fn of(
     notes.extend(steadiness(outcomes));
     notes.extend(beginning(plan));
     notes.extend(unsplit(plan));
-    notes.extend(untrusted(streams));
+    notes.extend(untrusted(plan, streams));
     notes.extend(of_few(outcomes.len()));
     notes.extend(limits(bottleneck));
     notes.extend(plan.streams.iter().filter_map(|stream| curve(stream, outcomes)));
@@ -218,14 +219,17 @@ fn unsplit(plan: &Plan) -> Option<String> {
 }
 
 /// The streams whose interval cannot be trusted, and why; of many their number.
-fn untrusted(streams: &[StreamResults]) -> Vec<String> {
+fn untrusted(plan: &Plan, streams: &[StreamResults]) -> Vec<String> {
     let method = |stream: &StreamResults| {
         stream.response.interval.as_ref().filter(|interval| !interval.trusted).map(|interval| interval.method)
     };
     let all: Vec<(&str, Method)> =
         streams.iter().filter_map(|stream| Some((stream.name.as_str(), method(stream)?))).collect();
+    let is_recorded = plan.streams.iter().all(StreamPlan::is_recorded);
     let note = |whose: &str, method: Method| {
         let why = match method {
+            // More of what was recorded there is not.
+            Method::BatchMeans if is_recorded => "successive batches are still correlated, or too few",
             Method::BatchMeans => {
                 "successive batches are still correlated, or too few; run longer or use replications"
             }

@@ -4,7 +4,7 @@ use headrace_units::Nanos;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::alike;
+use crate::alike;
 use crate::plan::Plan;
 use crate::run::{Outcome, RunSegment};
 

@@ -24,6 +24,9 @@ const ENOUGH: f64 = 1_000.0;
 /// With fewer visits, a simulation cannot tell whether a component keeps up.
 const LEAST_VISITS: f64 = 100.0;
 
+/// A simulation whose requests visit the bottleneck this many times as often as those of the run says nothing of the load that was too much for it.
+const MORE_VISITS: f64 = 1.1;
+
 /// Fewer requests that wait are no backlog.
 const LEAST_WAITING: f64 = 10.0;
 
@@ -99,24 +102,34 @@ impl HeadroomTrials {
 /// Replaces a headroom that is estimated from utilisation by what short simulations of the plan's load find, which together take about as
 /// many events as the run took. Leaves the estimate where the load cannot be scaled, or simulations cannot tell: a cache still fills, a rebuild
 /// goes on that ended in the run, or a limit ended them.
+///
+/// # Errors
+/// A simulation broke a law: see [`Outcome::lawful`].
 pub fn refine(
     plan: &Plan,
     bottleneck: &mut Bottleneck,
     (outcomes, components): (&[Outcome], &[ComponentResults]),
     deadline: &Deadline,
-) {
-    let Some(estimate) = bottleneck.saturates_at.filter(|_| is_refined(plan, bottleneck)) else { return };
+) -> Result<(), String> {
+    let Some(estimate) = bottleneck.saturates_at.filter(|_| is_refined(plan, bottleneck)) else {
+        return Ok(());
+    };
     let longer = if bottleneck.uneven.is_some() { LONGER } else { 1 };
     let requests = (REQUESTS * longer).max(enough(plan, bottleneck, outcomes));
-    let mut trials = Trials::new(plan, &bottleneck.streams, requests, outcomes);
-    let allowed = components::allowed(plan, &bottleneck.streams, components);
-    let found = trials.all(estimate, allowed.min(FARTHEST_ESTIMATE), deadline);
+    let mut trials = Trials::new(plan, bottleneck, requests, outcomes);
+    let mut allowed = components::allowed(plan, &bottleneck.streams, components);
+    if bottleneck.not_proportional.is_none() && bottleneck.uneven.is_some() {
+        // The mean load that a server carries is known, however it comes.
+        allowed = allowed.min(estimate);
+    }
+    let found = trials.all(estimate, allowed.min(FARTHEST_ESTIMATE), deadline)?;
     // Nothing but the load of the run is kept up with for sure: the estimate says more.
     if let Some(found) = found.filter(|found| found.keeps_up > 1.0 || found.headroom().is_some()) {
         bottleneck.saturates_at = found.headroom().or(Some(found.keeps_up));
         bottleneck.at_least = found.headroom().is_none() && found.keeps_up < allowed;
         bottleneck.trials = Some(found);
     }
+    Ok(())
 }
 
 /// Returns true if headroom is an estimate that short simulations know better.
@@ -160,13 +173,18 @@ struct Trials<'p> {
     in_flight: u64,
     /// States of components at the run's end.
     states: States,
+    /// Visits to the bottleneck, for each request.
+    visits: f64,
+    /// Group of the bottleneck.
+    group: &'p str,
 }
 
 /// The state of each component at the end.
 type States = Vec<Option<&'static str>>;
 
 impl<'p> Trials<'p> {
-    fn new(of: &'p Plan, streams: &[String], requests: u64, outcomes: &[Outcome]) -> Self {
+    fn new(of: &'p Plan, bottleneck: &'p Bottleneck, requests: u64, outcomes: &[Outcome]) -> Self {
+        let (streams, group) = (&bottleneck.streams, &*bottleneck.group);
         let named = of.streams.iter().enumerate().filter(|(_, stream)| streams.contains(&stream.name));
         let scaled = named.map(|(at, _)| at).collect();
         let mut plan = of.clone();
@@ -175,8 +193,10 @@ impl<'p> Trials<'p> {
         (run.time, run.replications, run.split, run.warm_up) = (None, 1, false, WarmUp::Auto);
         let events = EVENTS + outcomes.iter().map(|outcome| outcome.events).sum::<u64>();
         let in_flight = outcomes.iter().map(in_flight).max().unwrap_or(0);
-        let (lost, states) = (lost(outcomes), states(outcomes));
-        let mut trials = Self { of, plan, scaled, requests: 0, fewest: 0, events, lost, in_flight, states };
+        let (lost, states) = (components::lost(outcomes), states(outcomes));
+        let visits = visits(of, group, outcomes);
+        let mut trials =
+            Self { of, plan, scaled, requests: 0, fewest: 0, events, lost, in_flight, states, visits, group };
         trials.take(requests);
         trials.fewest = trials.requests;
         trials
@@ -215,12 +235,17 @@ impl<'p> Trials<'p> {
     }
 
     /// Returns what all of them find, the first at `estimate` times the load and none at more than `most`; `None` if they cannot tell.
-    fn all(&mut self, estimate: f64, most: f64, deadline: &Deadline) -> Option<HeadroomTrials> {
+    fn all(
+        &mut self,
+        estimate: f64,
+        most: f64,
+        deadline: &Deadline,
+    ) -> Result<Option<HeadroomTrials>, String> {
         let mut found = HeadroomTrials { requests: 0, keeps_up: 1.0, falls_behind: None };
         let mut next = Some(estimate.min(most));
         for _ in 0..MOST {
             let Some(times) = next else { break };
-            match self.keeps_up_in_time(times, deadline) {
+            match self.keeps_up_in_time(times, deadline)? {
                 Some(true) => found.keep_up(times),
                 Some(false) => found.falls_behind = Some(times),
                 None => break,
@@ -228,7 +253,7 @@ impl<'p> Trials<'p> {
             next = found.next(most).or_else(|| self.again(&found));
         }
         found.requests = self.requests;
-        (found.keeps_up > 1.0 || found.falls_behind.is_some()).then_some(found)
+        Ok((found.keeps_up > 1.0 || found.falls_behind.is_some()).then_some(found))
     }
 
     /// Returns the multiple at which short simulations fell behind, to be tried in a longer one: the backlog may come from a cold cache alone.
@@ -238,38 +263,39 @@ impl<'p> Trials<'p> {
     }
 
     /// Returns what [`Self::keeps_up`] does, of longer simulations if those so far cannot tell.
-    fn keeps_up_in_time(&mut self, times: f64, deadline: &Deadline) -> Option<bool> {
+    fn keeps_up_in_time(&mut self, times: f64, deadline: &Deadline) -> Result<Option<bool>, String> {
         loop {
-            let found = self.keeps_up(times, deadline);
+            let found = self.keeps_up(times, deadline)?;
             let is_over = self.events == 0 || deadline.end().is_some();
             if found.is_some() || is_over || !self.take(self.requests * LONGER) {
-                return found;
+                return Ok(found);
             }
         }
     }
 
     /// Returns true if requests are answered as they come at `times` the load; `None` if a stream cannot be sent faster or the simulation
     /// cannot tell.
-    fn keeps_up(&mut self, times: f64, deadline: &Deadline) -> Option<bool> {
+    fn keeps_up(&mut self, times: f64, deadline: &Deadline) -> Result<Option<bool>, String> {
         for &at in &self.scaled {
-            self.plan.streams[at].spec.arrivals = self.of.streams[at].spec.arrivals.faster(times)?;
+            let Some(faster) = self.of.streams[at].spec.arrivals.faster(times) else { return Ok(None) };
+            self.plan.streams[at].spec.arrivals = faster;
         }
         if !self.take_whole_curves(times) {
-            return None;
+            return Ok(None);
         }
         self.plan.spec.run.limits.events = self.of.run().limits.events.min(self.events);
-        let engine = run::engine(&self.plan).ok()?;
+        let Ok(engine) = run::engine(&self.plan) else { return Ok(None) };
         let progress = Progress { cancelled: deadline.cancelled(), ..Progress::default() };
         let mut replications = Replications::default();
         replications.complete(&self.plan, engine, &Options::default(), &deadline.beside(&progress));
-        let outcomes = replications.outcomes(&self.plan);
+        let outcomes = replications.outcomes(&self.plan)?;
         self.events = self.events.saturating_sub(outcomes.iter().map(|outcome| outcome.events).sum());
         // A rebuild or a copy that ended in the run and not here makes another system of this one.
-        if states(&outcomes) == self.states {
-            keeps_up(&self.plan, &outcomes, self.lost + MOST_LOST)
-        } else {
-            None
-        }
+        let is_alike = states(&outcomes) == self.states;
+        let found = is_alike.then(|| keeps_up(&self.plan, &outcomes, self.lost + MOST_LOST)).flatten();
+        // A cold cache asks more of the bottleneck than the same load did in the run.
+        let is_cold = visits(&self.plan, self.group, &outcomes) > MORE_VISITS * self.visits;
+        Ok(found.filter(|keeps_up| *keeps_up || !is_cold))
     }
 }
 
@@ -279,23 +305,23 @@ fn states(outcomes: &[Outcome]) -> States {
     components.map(|component| component.state).collect()
 }
 
+/// Returns the number of visits to the components of a group for each request.
+fn visits(plan: &Plan, group: &str, outcomes: &[Outcome]) -> f64 {
+    let answered: u64 =
+        outcomes.iter().flat_map(|outcome| &outcome.streams).map(|stream| stream.all.tally.count()).sum();
+    components::visits(plan, group, outcomes) / answered.max(1) as f64
+}
+
 /// Returns the number of requests in flight at the end.
 fn in_flight(outcome: &Outcome) -> u64 {
     outcome.streams.iter().map(|stream| stream.in_flight).sum()
-}
-
-/// Returns the share of the requests that were dropped, expired or failed.
-fn lost(outcomes: &[Outcome]) -> f64 {
-    let streams = || outcomes.iter().flat_map(|outcome| &outcome.streams);
-    let lost: u64 = streams().map(|stream| stream.finished() - stream.answered).sum();
-    lost as f64 / streams().map(|stream| stream.born).sum::<u64>().max(1) as f64
 }
 
 fn keeps_up(plan: &Plan, outcomes: &[Outcome], most_lost: f64) -> Option<bool> {
     match outcomes.first()?.end {
         // A burst alone may leave a backlog.
         End::TooManyInFlight | End::TooManyParts => covers(plan, outcomes, FEW_CYCLES).then_some(false),
-        End::Done if lost(outcomes) > most_lost => Some(false),
+        End::Done if components::lost(outcomes) > most_lost => Some(false),
         End::Done if filling::hides_work(plan, outcomes) || !covers(plan, outcomes, CYCLES) => None,
         End::Done => falls_behind(plan, outcomes).map(|behind| !behind),
         _ => None,

@@ -208,7 +208,7 @@ impl<'m> Replication<'m> {
         hosts.start((index, 0));
     }
 
-    /// The next request of a client, who waits until it is answered or gives up. Gives whether it did not fail.
+    /// The next request of a client, who waits until it is answered or gives up. Returns true if it did not fail.
     pub(super) async fn request(&'m self, hosts: &'m Hosts<'m>, index: usize, thread: u32) -> bool {
         let Some(timeout) = self.sources[index].timeout else { return self.host(index, thread).await };
         let deadline = self.shared.sim.now() + timeout;
@@ -280,7 +280,7 @@ impl<'m> Replication<'m> {
         self.answered(stream, &data, RecordedRequest::from(&request), &breakdown, measured);
     }
 
-    /// The next trigger of a stream, from its birth until its event is done. Gives whether that was not lost.
+    /// The next trigger of a stream, from its birth until its event is done. Returns true if that was not lost.
     async fn trigger(&'m self, stream: usize) -> bool {
         let (source, mut blank) = (&self.sources[stream], Request::BLANK);
         source.next(&mut blank);

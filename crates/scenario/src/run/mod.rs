@@ -31,7 +31,7 @@ pub(crate) mod background {
     pub use super::events::start_all as start;
     pub use super::faults::FaultsByCount;
     pub use super::outcome::so_far;
-    pub use super::replication::{Hosts, Replication, RequestSource, threads};
+    pub use super::replication::{END_OF_TIME, Hosts, Replication, RequestSource, threads};
     pub use super::still::Still;
 }
 
@@ -110,8 +110,13 @@ impl Replications {
     }
 
     /// Returns what each replication of `plan` that was run found, in order.
-    pub fn outcomes(&self, plan: &Plan) -> Vec<Outcome> {
-        chosen::of(plan, &self.found.iter().flatten().collect::<Vec<_>>())
+    ///
+    /// # Errors
+    /// One of them broke a law: see [`Outcome::lawful`].
+    pub fn outcomes(&self, plan: &Plan) -> Result<Vec<Outcome>, String> {
+        let outcomes = chosen::of(plan, &self.found.iter().flatten().collect::<Vec<_>>());
+        outcomes.iter().try_for_each(Outcome::lawful)?;
+        Ok(outcomes)
     }
 
     /// Returns the journeys of the first requests.

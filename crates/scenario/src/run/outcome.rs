@@ -42,12 +42,24 @@ pub struct Outcome {
     pub remarks: Arc<[(NodeId, String)]>,
     /// Over time: one point for each segment.
     pub series: Arc<[RunSegment]>,
-    /// Number of events; `None` in a recursion.
+    /// Number of events; 0 in a recursion.
     pub events: u64,
     /// Outcomes of streams before and after each fault; empty if nothing fails.
     pub phases: Arc<[PhaseOutcome]>,
     /// Laws that were broken, in words. Any one of them means that the results are wrong.
     pub broken: Arc<[String]>,
+}
+
+impl Outcome {
+    /// Checks that the replication kept every law that all must keep.
+    ///
+    /// # Errors
+    /// It broke one: the program is wrong, and so would be its results.
+    pub fn lawful(&self) -> Result<(), String> {
+        self.broken.first().map_or(Ok(()), |broken| {
+            Err(format!("this is a defect of headrace, please report it with the scenario: {broken}"))
+        })
+    }
 }
 
 /// Outcome of one stream, after the warm-up.
@@ -137,7 +149,7 @@ pub struct ComponentOutcome {
     pub is_settled: bool,
     /// Share of the time for which requests waited for something that servers do not give, such as space.
     pub lacking: f64,
-    /// The names of its own meters, and whether each is a share.
+    /// The names of its own meters, and the kind of each.
     pub meters: Vec<(&'static str, MeterKind)>,
 }
 

@@ -155,7 +155,7 @@ impl<'m> RequestSource<'m> {
         measured
     }
 
-    /// Waits for room, or gives whether there is some, as the stream says.
+    /// Waits for room, or returns true if there is some, as the stream says.
     pub async fn has_room(&'m self) -> bool {
         let Some(room) = &self.room else { return true };
         match self.when_full {

@@ -20,13 +20,16 @@ const TIMES_FULL: f64 = 10.0;
 
 impl Replications {
     /// Runs `plan` in as many replications as its pilots allow, or as a whole where all would be too short.
+    ///
+    /// # Errors
+    /// A pilot broke a law: see [`Outcome::lawful`].
     pub fn complete_split(
         &mut self,
         plan: &mut Plan,
         engine: Engine,
         options: &Options,
         deadline: &Deadline,
-    ) {
+    ) -> Result<(), String> {
         let mut refused = None;
         for parts in PARTS {
             plan.split = Split { parts, refused: None };
@@ -34,15 +37,18 @@ impl Replications {
             let (pilot, _) = one::run(plan, engine, plan.split.pilot(), &Options::default(), deadline);
             let Some(found) = pilot.alone.as_ref().filter(|found| !was_stopped(found)) else {
                 (self.found, self.each) = (vec![Some(pilot)], plan.requests());
-                return;
+                return Ok(());
             };
+            found.lawful()?;
             refused = too_short(plan, found);
             if refused.is_none() {
-                return self.up_to(parts, plan, engine, options, deadline);
+                self.up_to(parts, plan, engine, options, deadline);
+                return Ok(());
             }
         }
         plan.split = Split { parts: 1, refused };
         self.up_to(1, plan, engine, options, deadline);
+        Ok(())
     }
 }
 

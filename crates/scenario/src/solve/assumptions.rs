@@ -7,8 +7,8 @@ use headrace_storage::Change;
 
 use super::network::{DepthLimit, QueueNetwork, ServiceQueue};
 use super::{closed, network};
+use crate::alike::limit;
 use crate::plan::StreamPlan;
-use crate::results::alike::limit;
 use crate::theory::{independent, not_poisson};
 
 /// Returns all assumptions that fail, each once, those that fail by little last.

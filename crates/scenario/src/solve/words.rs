@@ -3,7 +3,8 @@
 use headrace_units::Nanos;
 
 use super::{Solved, SolvedPoint, StationLimit};
-use crate::results::{alike, within};
+use crate::alike;
+use crate::significant::within;
 
 /// Returns the answer: the response at the scenario's own load, the bottleneck, and the next one.
 pub fn answer(solved: &Solved, own: &SolvedPoint) -> String {

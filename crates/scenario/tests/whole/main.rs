@@ -19,6 +19,7 @@ mod faults;
 mod file_system;
 mod flush;
 mod groups;
+mod headroom;
 mod laws;
 mod limits;
 mod loops;

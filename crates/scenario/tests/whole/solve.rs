@@ -805,3 +805,32 @@ run: {requests: 2000}
     assert_eq!(of_disks.len(), 1, "{fails:?}");
     assert!(of_disks[0].contains("of `volume/spindle` they are not"), "{fails:?}");
 }
+
+/// With one copy left, nothing comes in turn: M/M/1 at half load, exactly.
+#[test]
+fn reads_of_a_degraded_mirror_come_to_the_copy_that_is_left() {
+    let text = "
+parts: {d: {type: station, service: {exponential: 5 ms}, capacity: 10 GiB}}
+system: {v: {type: array, level: raid1, of: d, disks: 2, failed: [0]}}
+workload: {u: {to: v, arrivals: {poisson: 100 /s}, size: 4 KiB}}
+";
+    let solved = solved(text, None);
+    assert!(solved.fails.is_empty(), "{:?}", solved.fails);
+    let own = solved.points.iter().find(|point| point.own).unwrap();
+    assert!((own.response_ms.unwrap() - 10.0).abs() < 1e-6, "{own:?}");
+}
+
+/// One thread is on one core at a time, however many cores there are: 1 / 200 µs.
+#[test]
+fn threads_limit_what_the_cores_of_a_server_do() {
+    let text = "
+system:
+  h: {type: server, cores: 4, submit: 100 us, complete: 100 us, attached: [s]}
+  s: {type: station, service: {exponential: 100 us}, servers: 8, capacity: 10 GiB}
+workload: {u: {from: h, to: s, arrivals: {closed: {depth: 16, threads: 1}}, size: 4 KiB}}
+";
+    let solved = solved(text, None);
+    assert!(solved.fails.iter().any(|fails| fails.contains("their own thread")), "{:?}", solved.fails);
+    let own = solved.points.iter().find(|point| point.own).unwrap();
+    assert!((own.throughput_per_s.unwrap() - 5000.0).abs() < 50.0, "{own:?}");
+}

@@ -38,7 +38,7 @@ pub struct SimContext<'m> {
 }
 
 impl<'m> SimContext<'m> {
-    /// An empty site, whose random streams come from `seed`.
+    /// Creates the state of a simulation, whose random streams come from `seed`.
     pub fn new(sim: &'m Sim<'m>, seed: u64, timeline: Timeline) -> Self {
         let (touched, health_events) = (RefCell::default(), RefCell::default());
         Self {

@@ -108,6 +108,8 @@ pub struct Load {
     pub alone: bool,
     /// Number of clients of a closed stream; 0 for an open one.
     pub clients: u32,
+    /// Number of threads that its clients share; 0 if they share none.
+    pub threads: u32,
     /// Sessions of cartridges that a log has, to a tape library alone.
     pub sessions: Option<Sessions>,
 }
@@ -121,6 +123,11 @@ pub struct Sessions {
     pub seconds: std::sync::Arc<[(f32, Option<u32>)]>,
     /// From the end of a session to the next of the same cartridge, in s, sorted; the first session of a cartridge has none.
     pub gaps: std::sync::Arc<[(f32, Option<u32>)]>,
+}
+
+/// Returns the number of threads of two loads; 0 if the clients of one share none.
+const fn shared_threads(one: u32, other: u32) -> u32 {
+    if one == 0 || other == 0 { 0 } else { one.saturating_add(other) }
 }
 
 impl Load {
@@ -138,6 +145,7 @@ impl Load {
             traced: loads.iter().any(|load| load.traced),
             alone: loads.len() == 1 && first.alone,
             clients: loads.iter().map(|load| load.clients).sum(),
+            threads: loads.iter().map(|load| load.threads).reduce(shared_threads).unwrap_or(0),
             ..first.clone()
         })
     }

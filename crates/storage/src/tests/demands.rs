@@ -35,6 +35,7 @@ fn reads(units: u64) -> Load {
         traced: false,
         alone: false,
         durable: false,
+        threads: 0,
         clients: 0,
         sessions: None,
     }

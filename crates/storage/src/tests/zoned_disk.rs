@@ -75,6 +75,7 @@ fn distribution(graph: &Graph, op: Op, blocks: u64) -> Distribution {
         traced: false,
         alone: false,
         durable: false,
+        threads: 0,
         clients: 0,
         sessions: None,
     };

@@ -81,7 +81,7 @@ struct Files {
 }
 
 impl Files {
-    /// Takes an operation. Gives whether its file was deleted before, and whether it gets another number of bytes than the file has.
+    /// Takes an operation. Returns two truths: its file was deleted before; it gets another number of bytes than the file has.
     fn take(&mut self, logged: &Logged, unseen: Unseen) -> [bool; 2] {
         let op = logged.op;
         let Some(at) = self.by_name.get(op.file) else {

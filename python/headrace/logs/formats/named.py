@@ -1,6 +1,7 @@
 """CSV with named columns: any log that has a line for each operation, and a header."""
 
 import csv
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -60,6 +61,15 @@ def _delimiter(header: str) -> str:
     return max(",;\t", key=header.count)
 
 
+def _unit_in(name: str) -> str | None:
+    """Return the unit, neither bytes nor seconds, that the name of a column ends in."""
+    if found := re.search(r"(?:_|\b)([kmgt])(i?)b\)?$", name, re.IGNORECASE):
+        letter = found[1].upper()
+        return f"{letter}iB" if found[2] else f"{'k' if letter == 'K' else letter}B"
+    found = re.search(r"(?:_|\b)(ms|us|ns|min)\)?$", name)
+    return found[1] if found else None
+
+
 def is_ours(header: str) -> bool:
     """Return true for the header of headrace's own file of operations."""
     return {"time_s", "op", "bytes"} <= {name.strip() for name in header.split(",")}
@@ -76,6 +86,12 @@ def _places(columns: list[str], given: Mapping[str, str] | None, file: str | Pat
             raise refusal(file, f"--columns: unknown field `{field}`", f"fields are {', '.join(FIELDS)}")
         if (name if colon else text) not in columns:
             raise refusal(file, f"--columns: {file} has no column `{text}`", f"its columns are {known}")
+        if not colon and field not in TEXTS and (meant := _unit_in(text)):
+            read = "bytes" if field == "bytes" else "seconds"
+            message = f"--columns: `{text}` would be read as {read}, and its name says {meant}"
+            raise refusal(
+                file, message, f"say its unit: `{field}={text}:{meant}`, or `:{'B' if field == 'bytes' else 's'}`"
+            )
         places[field] = (name if colon else text, _scale(field, unit, file) if colon else 1.0)
     if "time" not in places:
         raise refusal(

@@ -42,7 +42,7 @@ class Log:
 
 def read(path: Path) -> Log:
     """Return the numbers of a log. Raises `ScenarioError` if it cannot be read, or its library is not installed."""
-    import numpy as np  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+    import numpy as np
 
     if importlib.util.find_spec("darshan") is None:
         raise refusal(path, MISSING, INSTALL)

@@ -22,7 +22,7 @@ COUNTED = "its counters make a scenario: `headrace import darshan LOG -o scenari
 
 def trace(path: Path) -> Traced:
     """Return the POSIX requests of a log. Files lie one after the other, each from a whole block on."""
-    import numpy as np  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+    import numpy as np
 
     log = read(path)
     known = (log.segments["length"] > 0) & (log.segments["offset"] >= 0)
@@ -50,7 +50,7 @@ def trace(path: Path) -> Traced:
 
 def _begins(requests: "dict[str, Numbers]", files: int) -> "Numbers":
     """Return where each file begins, and where the last one ends; as floats, which do not overflow."""
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
     ends = np.zeros(files)
     np.maximum.at(ends, requests["number"], requests["offset"].astype(float) + requests["length"])

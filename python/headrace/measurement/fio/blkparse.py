@@ -16,8 +16,8 @@ def is_one(first: str) -> bool:
 
 def read(path: Path) -> Traced:
     """Return the requests; closed where each was issued after the one before it had completed."""
-    import numpy as np  # noqa: PLC0415 - they take longer to load than `headrace --help` may
-    import polars  # noqa: PLC0415
+    import numpy as np
+    import polars
 
     frame, others = converted(path, None)
     issued = frame["time_ns"].to_numpy()

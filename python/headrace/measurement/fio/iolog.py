@@ -85,7 +85,7 @@ class _Iolog:
 
     def traced(self) -> Traced:
         """Return the requests: closed where the log has no times."""
-        import numpy as np  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+        import numpy as np
 
         time = np.frombuffer(self.time, dtype=np.int64)
         timed = bool(time.any())

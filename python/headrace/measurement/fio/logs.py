@@ -19,7 +19,7 @@ def is_one(first: str) -> bool:
 
 def read(path: Path) -> Traced:
     """Return the requests of a log; closed where never two were in flight."""
-    import numpy as np  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+    import numpy as np
 
     _refuse_other_logs(path)
     frame, trims = converted(path, "fio_latency")
@@ -50,7 +50,7 @@ def _refuse_other_logs(path: Path) -> None:
 
 def _one_by_one(ended: Any, took: Any) -> Any:
     """Return when requests end at the earliest if each is issued after the one before it has ended."""
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
     # max(end of the one before + own time, own stamp), all at once: take out what has been worked until then.
     worked = np.cumsum(took)

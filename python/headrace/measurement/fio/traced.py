@@ -29,7 +29,7 @@ NEEDED = {"fio_latency": "a read or a write", None: "a read or a write that was 
 
 def converted(path: Path, format: str | None) -> tuple["polars.DataFrame", int]:
     """Return a trace that the core reads, in columns of headrace's format, and how many requests it left out."""
-    import polars  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+    import polars
 
     lines = Lines(path)  # Refuses a file that is cut off.
     with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
@@ -82,7 +82,7 @@ class Traced:
         }
 
     def _columns(self) -> Json:
-        import numpy as np  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+        import numpy as np
 
         many = len(self.bytes)
         order = np.arange(many) if self.issued is None else np.argsort(self.issued, kind="stable")
@@ -103,7 +103,7 @@ class Traced:
 
     def _thinks(self) -> "np.ndarray[Any, Any]":
         """Return the time from each completion to the next request; none after the last."""
-        import numpy as np  # noqa: PLC0415
+        import numpy as np
 
         assert self.issued is not None
         assert self.took is not None

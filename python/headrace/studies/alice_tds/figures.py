@@ -52,7 +52,7 @@ def single_disk(study: Study) -> Iterator[Judged]:
 
 def by_file(device: str, op: str) -> Curve:
     """Return the rate of each file of a stream, in MB/s."""
-    import polars as pl  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+    import polars as pl
 
     changes = {"system.disk.device.like": device, "workload.write-0.op": op}
     with tempfile.TemporaryDirectory() as folder:

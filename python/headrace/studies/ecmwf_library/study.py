@@ -49,7 +49,7 @@ class Library:
     """The library and its log, replayed as often as wanted."""
 
     def __init__(self, sessions: "pl.DataFrame", folder: Path, scenario: str) -> None:
-        import yaml  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+        import yaml
 
         self.sessions, self.folder = sessions, folder
         self.document: Json = yaml.safe_load((HERE / scenario).read_text(encoding="utf-8"))
@@ -89,7 +89,7 @@ class Library:
 
     def log(self, first: int, levels: int) -> str:
         """Write the sessions of the cartridges of some levels; return the name of the file."""
-        import polars as pl  # noqa: PLC0415
+        import polars as pl
 
         file = self.folder / f"sessions-{first}-{levels}.csv"
         if not file.exists():
@@ -102,7 +102,7 @@ class Library:
 
         The parts of a file lie on the same level; each takes its share of the session's seconds.
         """
-        import polars as pl  # noqa: PLC0415
+        import polars as pl
 
         part = pl.DataFrame({"part": range(cartridges)})
         numbered = self.sessions.with_columns(number=pl.col("file").rank("dense").cast(pl.Int64))
@@ -143,9 +143,9 @@ def read(folder: Path) -> "pl.DataFrame":
 
     A cartridge that the snapshot does not know lies on a level by its number.
     """
-    import polars as pl  # noqa: PLC0415
+    import polars as pl
 
-    from headrace import logs  # noqa: PLC0415
+    from headrace import logs
 
     plain = folder / LOG
     levels = json.loads((folder / LEVELS).read_text(encoding="utf-8"))

@@ -74,7 +74,7 @@ def joined(log: Path, requests: Path) -> "pl.DataFrame":
     Columns beside those of the log: `mb`, `begin`, `end`, `took` (a transfer with its wait for ports, as Appendix A
     counts), `net` (without it, as Appendix B counts), and `whole` (a request with all its waits).
     """
-    import polars as pl  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+    import polars as pl
 
     key, since = ["us", "op", "bytes"], pl.col("time_s") - pl.col("time_s").min()
     asked = pl.read_csv(log, schema_overrides={"user": pl.String, "host": pl.String})
@@ -141,7 +141,7 @@ def at_once(study: Study, moved: "pl.DataFrame") -> None:
 
 def beside(study: Study, moved: "pl.DataFrame") -> None:
     """Tabulate and draw Table 3.1: what ran beside the slowest transfer of about 600 MB."""
-    import polars as pl  # noqa: PLC0415
+    import polars as pl
 
     large = moved.filter((pl.col("op") == "put") & pl.col("mb").is_between(540, 660)).sort("took")
     if large.is_empty():
@@ -165,7 +165,7 @@ def _clock(at: float) -> str:
 
 def envelopes(study: Study, moved: "pl.DataFrame") -> None:
     """Draw Fig. 4.1: the fastest transfer of each stratum, and the published lines through the report's."""
-    from headrace.logs.analysis.envelope import envelope  # noqa: PLC0415
+    from headrace.logs.analysis.envelope import envelope
 
     points, lines, largest = {}, {}, 100.0
     for op, (late, rate) in LINES.items():
@@ -185,7 +185,7 @@ RESIDUALS = {"published": [(10.0, 15.0), (179.0, 60.8)], "published 99th": [(10.
 
 def residuals(study: Study, moved: "pl.DataFrame", really: "pl.DataFrame") -> None:
     """Draw Figs 5.1 to 5.5: how much longer transfers take than latency and rate say."""
-    import polars as pl  # noqa: PLC0415
+    import polars as pl
 
     late, of_actual = _late(moved), _late(really)
     for number, op, largest in (("5.1", "put", 4000.0), ("5.2", "put", 100.0)):
@@ -197,7 +197,7 @@ def residuals(study: Study, moved: "pl.DataFrame", really: "pl.DataFrame") -> No
 
 def _late(moved: "pl.DataFrame") -> "dict[str, pl.DataFrame]":
     """Return puts and gets with `late`, by how much they exceed latency and rate, without the report's outliers."""
-    import polars as pl  # noqa: PLC0415
+    import polars as pl
 
     late = {
         op: moved.filter((pl.col("op") == op) & (pl.col("mb") <= 4000)).with_columns(
@@ -277,7 +277,7 @@ STATISTICS = ("mean", "sd", "minimum", "maximum", "N")
 
 def tables(study: Study, jobs: "pl.DataFrame", of_actual: "pl.DataFrame") -> None:
     """Tabulate Tables 2 to 9 of Appendix B: the report's numbers beside those of this log."""
-    import polars as pl  # noqa: PLC0415
+    import polars as pl
 
     by, really = ({op: some.filter(pl.col("op") == op) for op in ("get", "put", "stage")} for some in (jobs, of_actual))
     hosts = [

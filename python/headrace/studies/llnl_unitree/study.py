@@ -116,12 +116,12 @@ def filtered(study: Study) -> Iterator[Judged]:
 
 def _left(whole_seconds: float, clients: Json, seed: int) -> tuple[float, float]:
     """Return what percentage of transfers, and of bytes, the report's filter leaves of one log of the real system."""
-    import polars as pl  # noqa: PLC0415 - they take longer to load than `headrace --help` may
+    import polars as pl
 
-    from headrace.logs.analysis.filters import rounded_by_ftp  # noqa: PLC0415
-    from headrace.logs.clients import logged_seconds  # noqa: PLC0415
-    from headrace.logs.description import load  # noqa: PLC0415
-    from headrace.logs.synthesise import jobs  # noqa: PLC0415
+    from headrace.logs.analysis.filters import rounded_by_ftp
+    from headrace.logs.clients import logged_seconds
+    from headrace.logs.description import load
+    from headrace.logs.synthesise import jobs
 
     described = load("llnl-unitree")
     assert described.transfers is not None
@@ -170,7 +170,7 @@ def staging(study: Study) -> Iterator[Judged]:
 
 
 def _percentile(times: "Floats", share: str) -> float:
-    import numpy as np  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+    import numpy as np
 
     return float(np.percentile(times, float(share)))
 
@@ -185,8 +185,8 @@ def _listed(found: dict[str, float]) -> str:
 
 def staged(file: Path, recalls: int, *, refit: bool = False) -> "Floats":
     """Return the times of recalls of single bytes, each alone; with the load law of the file, or with its refit."""
-    import numpy as np  # noqa: PLC0415
-    import polars as pl  # noqa: PLC0415
+    import numpy as np
+    import polars as pl
 
     changes = {"system.silos.load": REFIT} if refit else {}
     with tempfile.TemporaryDirectory() as folder:
@@ -264,7 +264,7 @@ OWN = "expectation of this study"
 
 def interval(values: list[float]) -> tuple[float, float]:
     """Return the mean of paired differences and half its 95 % interval by Student's t."""
-    from scipy import stats  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+    from scipy import stats
 
     error = statistics.stdev(values) / math.sqrt(len(values))
     return statistics.fmean(values), float(stats.t.ppf(0.975, len(values) - 1)) * error
@@ -358,9 +358,9 @@ def write_log(file: Path, seed: int, gets: int | None = None) -> None:
 
     Each get that needs the tape is preceded by a `stage` of its file, whose response is then the staging alone.
     """
-    import polars as pl  # noqa: PLC0415 - they take longer to load than `headrace --help` may
+    import polars as pl
 
-    from headrace.logs.synthesise import operations  # noqa: PLC0415
+    from headrace.logs.synthesise import operations
 
     asked = operations("llnl-unitree", seed=seed, seed_of_gets=gets).with_row_index("at")
     staged = asked.filter(pl.col("staged")).with_columns(op=pl.lit("stage"))
@@ -370,7 +370,7 @@ def write_log(file: Path, seed: int, gets: int | None = None) -> None:
 
 def figures(run: Json, requests: Path) -> Figures:
     """Take the figures from what a run says and from its requests."""
-    import polars as pl  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+    import polars as pl
 
     spent = pl.read_parquet(requests / "*.parquet")
     # A get waits for its stage at the tape, and both wait for limits and ports: the rest is the transfer.
@@ -410,9 +410,9 @@ STRATA = {"put": 100, "get": 25}
 
 def _fitted(moved: "pl.DataFrame") -> dict[str, float]:
     """Return latency and rate of puts and gets by the line through their lower envelope."""
-    import polars as pl  # noqa: PLC0415
+    import polars as pl
 
-    from headrace.logs.analysis.envelope import envelope, fit  # noqa: PLC0415
+    from headrace.logs.analysis.envelope import envelope, fit
 
     rows = moved.filter(pl.col("bytes") <= LARGEST_FITTED).with_columns(seconds="s")
     found: dict[str, float] = {}
@@ -439,7 +439,7 @@ def _net(stage: "pl.Series") -> dict[str, float]:
 
 def _at_once(moved: "pl.DataFrame") -> dict[str, float]:
     """Return which share of transfers begins while 12 or more others wait for ports or go on, and the most at once."""
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
     ends = np.sort(moved["completed_ns"].to_numpy())
     begins = np.sort(moved["completed_ns"].to_numpy() - (moved["with_port"] * 1e9).to_numpy())
@@ -457,7 +457,7 @@ WINDOWS = {179: (150e6, 210e6), 10: (8e6, 12e6)}
 
 def _delayed(puts: "pl.DataFrame") -> dict[str, float]:
     """Return how far puts of some sizes, waits for ports included, exceed the report's latency and rate."""
-    import polars as pl  # noqa: PLC0415
+    import polars as pl
 
     late = puts.with_columns(late=pl.col("with_port") - 0.76 - pl.col("bytes") / 4.7e6)
     # The report leaves these out as outliers.

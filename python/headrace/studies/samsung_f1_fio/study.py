@@ -85,8 +85,8 @@ def simulated(numbers: Json, op: str, depth: int, seconds: int) -> tuple[float, 
 
 def fitted(document: Json, numbers: Json, folder: Path) -> Json:
     """Return the numbers with those parameters that bring the drive nearest to fio at the depths it is fitted on."""
-    import numpy as np  # noqa: PLC0415 - they take longer to load than `headrace --help` may
-    from scipy import optimize  # noqa: PLC0415
+    import numpy as np
+    from scipy import optimize
 
     parameters = document["parameter"]
     start = np.array([parameter["start"] for parameter in parameters], float)

@@ -1,6 +1,6 @@
 """The figures of the slides, in their order: the scenarios that give them, and what is expected of them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 

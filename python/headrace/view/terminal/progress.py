@@ -51,6 +51,25 @@ def of_run(*, quiet: bool) -> Iterator[Callable[[int, int, list[tuple[str, int]]
         yield watch
 
 
+@contextmanager
+def of_rebuilds(*, quiet: bool) -> Iterator[Callable[[int, int, list[tuple[str, int]]], object] | None]:
+    """Show how many rebuilds are simulated, and how long the others take, on a terminal; elsewhere nothing."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[so_far]}"), _Left())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("simulating rebuilds", total=None, so_far="")
+
+        def watch(so_far: int, wanted: int, _: list[tuple[str, int]]) -> None:
+            what = "simulating rebuilds" if so_far < wanted else "simulating failures"
+            bar.update(
+                task, description=what, completed=so_far, total=wanted or None, so_far=f"{so_far:,} of {wanted:,}"
+            )
+
+        yield watch
+
+
 def _phase(so_far: int, wanted: int) -> str:
     """Return what a run does: after its last request it simulates more load, and computes theory."""
     if not wanted:

@@ -292,7 +292,7 @@ impl<'m> Archive<'m> {
         add(&self.counts.on_tape, 1);
     }
 
-    /// Notes where a copy is. Gives whether none is left to make.
+    /// Notes where a copy is. Returns true if none is left to make.
     fn is_last_copy(&self, file: FileNumber, copy: TapeCopy) -> bool {
         let entry = &mut self.files.borrow_mut()[file];
         entry.copies_left -= 1;

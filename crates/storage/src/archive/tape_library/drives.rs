@@ -263,7 +263,7 @@ impl<'m> Drives<'m> {
         drive
     }
 
-    /// Cancels the recall of a file by a user, if it waits for a drive, or for others to come. Gives whether one did.
+    /// Cancels the recall of a file by a user, if it waits for a drive, or for others to come. Returns true if one did.
     pub fn cancel(&self, file: u64, user: u64) -> bool {
         let is_it =
             |wanted: &DriveRequest| wanted.file == Some(file) && wanted.user == user && !wanted.writes;
@@ -554,7 +554,7 @@ impl<'m> Drives<'m> {
         }
     }
 
-    /// Gives a drive to the one with this ticket. Gives whether it waits.
+    /// Gives a drive to the one with this ticket. Returns true if it waits.
     fn give(&self, ticket: u64, drive: usize) -> bool {
         self.queue.offer_to(ticket, |wanted| Some(self.take(drive, Some(wanted))))
     }
@@ -594,7 +594,7 @@ impl<'m> Drives<'m> {
         std::iter::from_fn(|| batch.pop_front()).filter_map(|next| tickets.get(&next).copied()).find(has_room)
     }
 
-    /// Puts the requests for a cartridge in order, after its mount with the one that had it mounted. Gives whether this one is the first.
+    /// Puts the requests for a cartridge in order, after its mount with the one that had it mounted. Returns true if this one is the first.
     pub fn goes_first(&self, drive: usize, wanted: DriveRequest) -> bool {
         if self.spec.recall == Recall::Arrival {
             return true;

@@ -19,7 +19,7 @@ impl<'m> Drives<'m> {
         }
     }
 
-    /// A drive works from now on, or does not. Gives whether it is unused.
+    /// A drive works from now on, or does not. Returns true if it is unused.
     fn set_up(&self, drive: usize, is_up: bool) -> bool {
         let (now, state) = (self.sim.now(), &mut self.drives.borrow_mut()[drive]);
         let away = &mut self.away.borrow_mut()[state.group];

@@ -154,7 +154,7 @@ impl<'m> Shares<'m> {
         }
     }
 
-    /// A drive is not used any more. Gives whether requests of its share may have waited for that alone.
+    /// A drive is not used any more. Returns true if requests of its share may have waited for that alone.
     pub fn give(&self, used: SharedUse, now: Nanos) -> bool {
         let was_full = self.is_full(used);
         self.uses.borrow_mut()[used.0].used[usize::from(used.1)].down(now, 1);

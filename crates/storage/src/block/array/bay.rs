@@ -111,7 +111,7 @@ impl<'m> Bay<'m> {
         Some(self.ways[at])
     }
 
-    /// Does a job over one of the ways. Gives whether that failed meanwhile, so that another has to be tried.
+    /// Does a job over one of the ways. Returns true if that failed meanwhile, so that another has to be tried.
     async fn over_way(&self, job: &Job, breakdown: &mut Breakdown) -> bool {
         let Some(way) = self.way() else {
             breakdown.fail();

@@ -157,7 +157,7 @@ impl<'m> Members<'m> {
         self.slots.iter().position(|slot| slot.device.get() == device)
     }
 
-    /// A device fails, returns or is replaced. Gives whether more stripes than before are lost for good.
+    /// A device fails, returns or is replaced. Returns true if more stripes than before are lost for good.
     pub fn notice(&self, device: usize, change: Change) -> bool {
         self.whole.set(false);
         if change == Change::Replaced {
@@ -210,7 +210,7 @@ impl<'m> Members<'m> {
         units.filter(|(at, _)| *at == disk).map(|(_, row)| row).next()
     }
 
-    /// Counts the stripes that are lost for good; gives whether there are more than before.
+    /// Counts the stripes that are lost for good; returns true if there are more than before.
     fn count_lost(&self) -> bool {
         let gone =
             self.slots.iter().filter(|slot| slot.missing.borrow().count() > slot.spared.borrow().count());

@@ -29,7 +29,7 @@ pub(super) struct Striped<'p> {
 
 impl ArrayPlan {
     fn striped(&self, view: View) -> Result<Striped<'_>, String> {
-        if self.has_front(view) {
+        if self.has_front() {
             let (name, what) = (view.path(), if self.cache.is_some() { "a cache" } else { "controllers" });
             return Err(format!("every request goes straight to the disks: `{name}` has {what}"));
         }
@@ -45,9 +45,9 @@ impl ArrayPlan {
 }
 
 impl ArrayPlan {
-    /// Returns true if there is a cache, or controllers, which are last among the nodes that it uses, between its hosts and its disks.
-    fn has_front(&self, view: View) -> bool {
-        self.cache.is_some() || view.uses().last().is_some_and(|last| last.kind() == "controller")
+    /// Returns true if there is a cache, or a controller, between its hosts and its disks.
+    fn has_front(&self) -> bool {
+        self.cache.is_some() || self.controllers > 0
     }
 }
 
@@ -225,7 +225,7 @@ impl Theory for ArrayPlan {
         // The longer reads take, the more of them are sent twice.
         let marks = (self.bitmap.is_some() && load.writes()) || self.hedge.is_some();
         let waits = marks || matches!(self.layout, ArrayLayout::Parity(_));
-        !waits && !self.has_front(view) && view.uses().all(|used| used.scales(load))
+        !waits && !self.has_front() && view.uses().all(|used| used.scales(load))
     }
 
     fn piece(&self, view: View) -> Option<u64> {
@@ -234,13 +234,13 @@ impl Theory for ArrayPlan {
         controller.filter(|_| in_pieces).map(|controller| controller.transfer.0)
     }
 
-    fn stripe(&self, view: View) -> Option<(headrace_units::Bytes, u64)> {
+    fn stripe(&self, _: View) -> Option<(headrace_units::Bytes, u64)> {
         let data = match &self.layout {
             ArrayLayout::Striped(stripes) => stripes.disks,
             ArrayLayout::Mirrored(_) => return None,
             ArrayLayout::Parity(parity) => parity.data(),
         };
-        (!self.has_front(view)).then(|| (headrace_units::Bytes(data * self.layout.unit()), data))
+        (!self.has_front()).then(|| (headrace_units::Bytes(data * self.layout.unit()), data))
     }
 
     fn redundancy(&self, view: View) -> Result<Option<Redundancy>, String> {

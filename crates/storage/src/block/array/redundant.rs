@@ -97,9 +97,9 @@ impl ArrayPlan {
             let (accesses, computed) = self.count(p, (op, bytes), load, view.capacity().0, &mut all);
             patterns.push(AccessPattern { p, accesses, computed });
         }
-        let arrivals_cv2 = self.arrivals_cv2(&patterns, load);
         let mut demands = Vec::new();
-        for (disk, parts) in disks.iter().zip(&all.disks) {
+        for (at, (disk, parts)) in disks.iter().zip(&all.disks).enumerate() {
+            let arrivals_cv2 = self.arrivals_cv2(at, parts);
             for writes in [false, true] {
                 let own = parts.iter().filter(|(_, op, _)| (*op != Op::Read) == writes).copied().collect();
                 let found = part_demands(*disk, load, &few_sizes(own), all.beside(writes))?;
@@ -130,10 +130,12 @@ impl ArrayPlan {
         if self.hedge.is_some() && reads {
             return Some(format!("each read is sent once: `{name}` sends some to other disks too (`hedge`)"));
         }
-        match self.layout {
+        let is_shared = |mirror| self.copies_in_use(mirror).any(|copies| copies.len() > 1);
+        match &self.layout {
             ArrayLayout::Parity(_) if load.writes() => Some(format!(
                 "no request waits for another's stripe: writes that change the same parity of `{name}` do"
             )),
+            ArrayLayout::Mirrored(mirror) if !is_shared(mirror) => None,
             ArrayLayout::Mirrored(_) if reads && self.read_from == ReadFrom::RoundRobin => Some(format!(
                 "requests come to each copy at random: reads of `{name}` come to copies in turn (the wait is that of Krämer and \
                  Langenbach-Belz for regular arrivals)"
@@ -146,19 +148,23 @@ impl ArrayPlan {
         }
     }
 
-    /// The squared coefficient of variation of the time between accesses to a disk. Reads that come to the copies of a mirror in turn are
-    /// every n-th of a Poisson stream: Erlang, 1/n. Writes come to all copies, as they come to the array.
-    fn arrivals_cv2(&self, patterns: &[AccessPattern], load: &Load) -> f64 {
+    /// The squared coefficient of variation of the time between accesses to a disk. Reads that come to n copies in turn are every n-th of
+    /// a Poisson stream: Erlang, 1/n. Writes come to all copies, as they come to the array.
+    fn arrivals_cv2(&self, disk: usize, parts: &DiskShares) -> f64 {
         let ArrayLayout::Mirrored(mirror) = &self.layout else { return 1.0 };
-        let accesses = |op: Op| -> f64 {
-            let kinds =
-                patterns.iter().zip(&load.kinds).filter(|(_, kind)| (kind.1 == Op::Read) == (op == Op::Read));
-            kinds
-                .map(|(pattern, _)| pattern.p * pattern.accesses.iter().map(|part| part.0).sum::<f64>())
-                .sum()
+        let sum = |reads: bool| -> f64 {
+            parts.iter().filter(|(_, op, _)| (*op == Op::Read) == reads).map(|(p, ..)| p).sum()
         };
-        let (reads, writes) = (accesses(Op::Read), accesses(Op::Write));
-        (reads / mirror.copies as f64 + writes) / (reads + writes)
+        let (reads, writes) = (sum(true), sum(false));
+        let mut columns = self.copies_in_use(mirror);
+        let copies = columns.find(|copies| copies.contains(&disk)).map_or(1, |copies| copies.len());
+        if reads > 0.0 { (reads / copies as f64 + writes) / (reads + writes) } else { 1.0 }
+    }
+
+    /// Returns the disks in use that hold each column of a mirror.
+    fn copies_in_use(&self, mirror: &Mirror) -> impl Iterator<Item = Vec<usize>> {
+        let of = |column| mirror.holders(column, 0, self.failed.as_slice()).map(|(_, disk)| disk).collect();
+        (0..mirror.columns.disks).map(of)
     }
 
     /// Counts the accesses of one kind of request, over the places at which it may begin and the copies whose turn it may be. Gives them,

@@ -190,7 +190,7 @@ impl<'m> Array<'m> {
         }
     }
 
-    /// Tries to serve a request; gives whether that ended it.
+    /// Tries to serve a request; returns true if that ended it.
     async fn attempt(&'m self, request: &Request<Block>, attempt: u64, breakdown: &mut Breakdown) -> bool {
         let phase = attempt << 32;
         let Some(accesses) = self.accesses(request.work) else {

@@ -233,7 +233,7 @@ impl<'m> FileSystem<'m> {
         }
     }
 
-    /// Notes where a read ended; gives whether it follows another.
+    /// Notes where a read ended; returns true if it follows another.
     fn remember(&self, first: u64, end: u64) -> bool {
         let (known, order) = &mut *self.ends.borrow_mut();
         let follows = known.remove(&first) || first == 0;

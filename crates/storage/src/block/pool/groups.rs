@@ -289,14 +289,14 @@ impl<'m> Groups<'m> {
 
 /// Changes of drives.
 impl Groups<'_> {
-    /// A drive can be reached, or no longer. Gives whether that changes anything.
+    /// A drive can be reached, or no longer. Returns true if that changes anything.
     pub fn set_up(&self, drive: u32, up: bool) -> bool {
         let was = self.up[drive as usize].replace(up);
         self.down.set(self.down.get() + u32::from(was && !up) - u32::from(!was && up));
         was != up
     }
 
-    /// The pieces of a drive get other places, or may come back to it. Gives whether that changes anything.
+    /// The pieces of a drive get other places, or may come back to it. Returns true if that changes anything.
     pub fn set_out(&self, drive: u32, out: bool) -> bool {
         self.out[drive as usize].replace(out) != out
     }

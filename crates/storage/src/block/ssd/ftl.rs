@@ -34,13 +34,13 @@ impl DieWork {
 /// Work of a die that has chosen a block to erase, spread evenly over the pages that hosts write to the open block: each program waits for
 /// its part, none for all of it.
 #[derive(Clone, Copy, Debug)]
-pub struct PacedWork {
+pub struct CollectionDebt {
     all: DieWork,
     /// Pages of the open block that were free at first.
     room: u32,
 }
 
-impl PacedWork {
+impl CollectionDebt {
     /// Returns what is left when this number of pages is free. Each page is read before it moves, and pages move before the block that
     /// held them is erased.
     fn left(&self, free: u32) -> DieWork {
@@ -86,7 +86,7 @@ struct DieBlocks {
     empty: VecDeque<u32>,
     victims: Victims,
     /// Work that precedes the next pages, if a block had to be emptied to open this one; `None` if there was an empty one.
-    paced: Option<PacedWork>,
+    paced: Option<CollectionDebt>,
 }
 
 /// The translation layer of a drive.
@@ -214,7 +214,7 @@ impl Ftl {
             }
         }
         let at = &mut self.dies[die as usize];
-        at.paced = is_paced.then_some(PacedWork { all: work, room: pages - at.used });
+        at.paced = is_paced.then_some(CollectionDebt { all: work, room: pages - at.used });
     }
 
     /// Moves what is valid in a block to the open one, and erases it.

@@ -266,7 +266,7 @@ impl<'m> Route<'m> {
         found.flatten()
     }
 
-    /// Sends a request one of the ways. Gives whether it has to go another one, for that one failed meanwhile or is too slow.
+    /// Sends a request one of the ways. Returns true if it has to go another one, for that one failed meanwhile or is too slow.
     async fn goes_again(
         &'m self,
         request: &Request<Block>,

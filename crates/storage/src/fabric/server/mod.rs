@@ -51,8 +51,19 @@ impl ServerPlan {
         self.spec.wake > Nanos::ZERO || self.spec.contention > 1.0
     }
 
+    /// Returns the number of cores that a load can use: a thread is on one at a time.
+    fn cores(&self, load: &Load) -> u32 {
+        if load.threads > 0 { self.spec.cores.min(load.threads) } else { self.spec.cores }
+    }
+
     /// Returns the assumption that fails for a server.
-    fn fails(&self, view: View) -> Option<String> {
+    fn fails(&self, view: View, load: &Load) -> Option<String> {
+        if load.threads > 0 {
+            return Some(format!(
+                "any core that is free serves a request: those of `{}` wait for their own thread, of {}",
+                load.stream, load.threads
+            ));
+        }
         if self.coalescing().is_some() {
             return Some(format!("completions are reported one by one: `{}` coalesces them", view.path()));
         }
@@ -80,9 +91,9 @@ impl Theory for ServerPlan {
         };
         let distribution = Distribution::mixed(load.kinds.iter().map(time).collect());
         let server =
-            theory::ServiceKind::Queue { servers: self.spec.cores, order: theory::QueueOrder::FirstCome };
+            theory::ServiceKind::Queue { servers: self.cores(load), order: theory::QueueOrder::FirstCome };
         let cores = Demand {
-            fails: self.fails(view).into_iter().collect(),
+            fails: self.fails(view, load).into_iter().collect(),
             ..Demand::one(view.id(), server, distribution)
         };
         let mut demands = Vec::new();
@@ -161,7 +172,7 @@ impl<'m> Server<'m> {
         if shares { Nanos((time.0 as f64 * self.plan.spec.contention) as u64) } else { time }
     }
 
-    /// Waits until the adapter tells of this completion; gives whether this one makes it do so.
+    /// Waits until the adapter tells of this completion; returns true if this one makes it do so.
     async fn held_back(&'m self, Coalescing { most, after, above }: Coalescing) -> bool {
         if above.is_some_and(|above| !self.come_faster_than(above)) {
             return true;
@@ -179,7 +190,7 @@ impl<'m> Server<'m> {
         told.is_none() && self.tell()
     }
 
-    /// Notes that a completion came; gives whether the last ones came faster than this.
+    /// Notes that a completion came; returns true if the last ones came faster than this.
     fn come_faster_than(&self, rate: PerSecond) -> bool {
         let (mut recent, now) = (self.recent.borrow_mut(), self.sim.now());
         recent.push_back(now);

@@ -34,7 +34,7 @@ pub(super) struct Purge<'p> {
     pub buffer: u8,
     pub now: Nanos,
     pub min_age: Nanos,
-    /// Takes a file. Gives whether the purge goes on.
+    /// Takes a file. Returns true if the purge goes on.
     pub take: &'p mut dyn FnMut(FileNumber) -> bool,
 }
 

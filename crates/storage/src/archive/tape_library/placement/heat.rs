@@ -55,7 +55,7 @@ impl Heat {
         self.limits.iter().take_while(|limit| heat < **limit).count()
     }
 
-    /// Finds the limits again if they are an hour old: as many as there are cells are hot enough. Gives whether it did.
+    /// Finds the limits again if they are an hour old: as many as there are cells are hot enough. Returns true if it did.
     pub fn renew(&mut self, modules: &[StorageModule], now: Nanos) -> bool {
         if self.renewed.is_some_and(|renewed| now - renewed < RENEWAL) {
             return false;

@@ -24,7 +24,7 @@ pub fn order(batch: &Batch<impl Fn(u64, u64) -> f64>) -> Vec<usize> {
     order
 }
 
-/// Moves each file to where it costs least. Gives whether any was moved.
+/// Moves each file to where it costs least. Returns true if any was moved.
 fn improve(times: &Times, order: &mut [usize]) -> bool {
     let mut has_moved = false;
     for from in 0..order.len() {

@@ -17,7 +17,7 @@ use super::super::geometry::Geometry;
 use super::super::mapping::{Initial, Mapping};
 use super::super::scattered::Scattered;
 use super::super::victims::{Collection, Victims};
-use super::{DieBlocks, DieWork, Ftl, PacedWork, PagesWritten};
+use super::{CollectionDebt, DieBlocks, DieWork, Ftl, PagesWritten};
 
 /// What happened to drives before the run. Finding the state that it left may take longer than the run, so drives with one past share what
 /// counts of it: the valid pages of each block. Which pages these are, each draws by itself.
@@ -445,11 +445,14 @@ impl<'p> CountedBlocks<'p> {
 }
 
 /// The work of emptying a block of which these pages, at random places, are valid: flash pages are read that hold one or more.
-fn emptied(geometry: &Geometry, moved: u32) -> PacedWork {
+fn emptied(geometry: &Geometry, moved: u32) -> CollectionDebt {
     let pages = geometry.block_pages();
     let (flash_pages, valid) = (f64::from(pages / geometry.read), f64::from(moved) / f64::from(pages));
     let holds = 1.0 - libm::pow(1.0 - valid, f64::from(geometry.read));
-    PacedWork { all: DieWork { reads: (flash_pages * holds) as u32, moved, erases: 1 }, room: pages - moved }
+    CollectionDebt {
+        all: DieWork { reads: (flash_pages * holds) as u32, moved, erases: 1 },
+        room: pages - moved,
+    }
 }
 
 /// How many of `n` trials succeed, each with probability `p`: by inversion where few do or few do not (Kachitvichyanukul and Schmeiser

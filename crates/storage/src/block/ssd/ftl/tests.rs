@@ -99,7 +99,7 @@ fn dies_and_rows_change_nothing() {
 /// By hand: three pages of two reads move while hosts fill five. A page is read before it moves; the block is erased in the end.
 #[test]
 fn work_is_spread_over_the_pages_of_hosts() {
-    let paced = PacedWork { all: DieWork { reads: 2, moved: 3, erases: 1 }, room: 5 };
+    let paced = CollectionDebt { all: DieWork { reads: 2, moved: 3, erases: 1 }, room: 5 };
     let next: Vec<_> =
         (1..=5).rev().map(|free| paced.next(free)).map(|w| (w.reads, w.moved, w.erases)).collect();
     assert_eq!(next, [(1, 1, 0), (1, 1, 0), (0, 0, 0), (0, 1, 0), (0, 0, 1)]);

@@ -13,7 +13,7 @@ const MOST_NAMED: usize = 4;
 
 /// Returns remarks on components, those of alike components that differ in nothing but numbers as one: identical ones with the number of
 /// components, others as the first of them.
-pub(super) fn remarks(graph: &Graph, all: &[(NodeId, String)]) -> Vec<String> {
+pub fn remarks(graph: &Graph, all: &[(NodeId, String)]) -> Vec<String> {
     let mut merged: IndexMap<(u32, String), Vec<&(NodeId, String)>> = IndexMap::new();
     for remark in all {
         let node = &graph.nodes[remark.0.index()];
@@ -52,7 +52,7 @@ fn size(graph: &Graph, one: NodeId) -> usize {
 }
 
 /// Returns the names of components as a list: of many alike ones their number, and of all components of a copy its name.
-pub(super) fn listed(graph: &Graph, found: &[NodeId]) -> String {
+pub fn listed(graph: &Graph, found: &[NodeId]) -> String {
     let node = |id: &NodeId| -> &Node { &graph.nodes[id.index()] };
     let (copies, left) = whole_copies(graph, found);
     let mut groups: IndexMap<u32, Vec<NodeId>> = IndexMap::new();
