@@ -15,6 +15,7 @@
 #   make wheel    an abi3 wheel in dist/, which installs without Rust
 #   make oldest   tests with the oldest versions of other packages that are allowed; `make newest` with the newest
 #   make audit    known vulnerabilities, licences and sources of dependencies; says what could not be checked
+#   make pages    renews what pages of the documentation show of commands
 #   make lock     renews packaging/dev.lock: versions and hashes of the Python packages that all of these install
 #   make docs     the site in target/site, offline; the Rust reference in target/doc
 
@@ -24,7 +25,7 @@ BIN := $(VENV)/bin
 SOURCES := $(shell find crates catalog -name '*.rs' -o -name '*.toml' -o -name '*.yaml') Cargo.toml Cargo.lock pyproject.toml
 
 .PHONY: demo check test parts types rust-docs style mypy rust-unit rust-test python-quick python-test python-test-with-pages studies measure bench history peers fuzz truth \
-  coverage wheel man accuracy oldest newest lock audit docs clean
+  coverage wheel man accuracy pages oldest newest lock audit docs clean
 
 # Does a step of `check` or `test`, and prints its name and the seconds it took; what it says itself only if it fails.
 STEP := @packaging/step
@@ -162,6 +163,10 @@ types: $(EXTENSION)
 accuracy: $(EXTENSION)
 	cd docs && $(abspath $(BIN))/python -m generate accuracy > $(abspath $(VENV))/accuracy.md
 	mv $(VENV)/accuracy.md docs/background/accuracy.md
+
+# What pages of the documentation show of commands and Python, from what these print; says which blocks are to be written by hand.
+pages: $(EXTENSION)
+	PYTHONPATH=docs:tests $(BIN)/python tests/renew.py README.md CONTRIBUTING.md $(shell find docs -name '*.md')
 
 # The manual page, from the command line; the wheel installs it.
 man: $(EXTENSION)

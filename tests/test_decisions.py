@@ -219,6 +219,17 @@ def test_disks_that_two_arrays_share_are_paid_for_once(tmp_path: Path) -> None:
     assert sweep(shared, {"run.seed": [1]}, replications=1).frame["system.price"][0] == 200
 
 
+def test_solid_state_drives_have_a_price() -> None:
+    drives = Scenario(
+        "parts: {d: {type: ssd, device: {like: samsung-pm883-480gb, price: 150, power: 3}}}\n"
+        "system: {v: {type: array, level: raid5, of: d, disks: 4, stripe_unit: 64 KiB}}\n"
+        "workload: {x: {to: v, arrivals: {poisson: 100 /s}, op: read}}\nrun: {requests: 500}\n"
+    )
+    frame = sweep(drives, {"system.v.disks": [4, 6]}, replications=1).frame
+    assert frame["system.price"].to_list() == [600, 900]
+    assert frame["system.power"].to_list() == [12, 18]
+
+
 def test_help_for_a_misspelt_objective_can_be_pasted(headrace: Run, clerk: Path) -> None:
     with pytest.raises(ScenarioError) as told:
         capacity(load(clerk), RATE, "utilisations(users) > 1")

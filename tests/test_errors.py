@@ -42,6 +42,23 @@ MISTAKES = {
         ("type: array, level: raid0", "type: raid10"),
         ["4:15", "there is no type `raid10`", "write `type: array, level: raid10`"],
     ),
+    "a component named by its type": (
+        ("tds: {type: array, ", "array: {"),
+        ["4:10", "`array` needs a `type`", "did you mean `array`?"],
+    ),
+    "the load under another name": (
+        ("workload:", "load:"),
+        ["no field `load`", "write `workload: {NAME: {arrivals: …}}`"],
+    ),
+    "a size for a capacity": (
+        ("independent}", "independent, size: 20 TB}"),
+        ["no field `size`", "write `device: {like: NAME, capacity: 1 TB}`"],
+    ),
+    "a level by its number": (("level: raid0", "level: 5"), ["unknown level: `5`", "did you mean `raid5`?"]),
+    "two kinds of arrivals": (
+        ("poisson: 10 /s", "poisson: 10 /s, every: 3 ms"),
+        ["`arrivals` names 2 kinds, `poisson` and `every`; it must name one"],
+    ),
     "a component called as a type": (("to: tds", "to: raid0"), ["there is no component `raid0`", "possible are `tds`"]),
     "law of another library": (
         ("size: 128 KiB", "size: {const: 128 KiB}"),
@@ -57,6 +74,10 @@ MISTAKES = {
     ),
     "no unit": (("10 /s", "10"), ["6:40", "`10` has no unit", "10 /s"]),
     "ambiguous unit": (("size: 128 KiB", "size: 128 KB"), ["6:54", "could mean 1000 or 1024", "KiB"]),
+    "a device of another size": (
+        ("seagate-st3500630ns", "exos-x99"),
+        ["no device `exos-x99`", "possible are `seagate-st18000nm000j`, `seagate-st24000nm007h`"],
+    ),
     "missing device": (
         ("seagate-st3500630ns", "segate-st3500630ns"),
         ["2:33", "no device `segate-st3500630ns`", "did you mean `seagate-st3500630ns`?"],
@@ -319,7 +340,7 @@ def test_a_bad_set_is_told(headrace: Run, tmp_path: Path) -> None:
         assert f"write the whole path: `{whole}`" in told
     assert "write `{poisson: 9 /s}`" in refused(headrace, file, "--set", "workload.users.arrivals=poisson 9 /s")
     assert "`{poisson: …}`" in refused(headrace, file, "--set", "workload.users.arrivals=9/s")
-    assert "`raid5`, `raid6` or `{erasure: …}`" in refused(headrace, file, "--set", "system.tds.level=5")
+    assert "did you mean `raid5`? possible are `raid0`, " in refused(headrace, file, "--set", "system.tds.level=5")
     assert "did you mean `70 %`?" in refused(headrace, file, "--set", "workload.users.op={reads: 70}")
     assert "`run.seed` was set on the command line" in refused(headrace, file, "--set", "run.seed=many")
 

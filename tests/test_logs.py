@@ -768,7 +768,24 @@ def test_a_get_is_a_hit_only_if_the_log_says_so(tmp_path: Path, columns: str, st
     told = logs.convert(logs.read([log], columns={name: name for name in header.split(",")}), tmp_path / "ops.csv")
     rows = csv.DictReader((tmp_path / "ops.csv").open())
     assert [row["staged"] for row in rows] == staged
-    assert list(told["locations"].values()) == [staged.count("1"), staged.count(""), 0]
+    assert list(told["locations"].values()) == [staged.count("1"), staged.count(""), 0, 0]
+
+
+def test_reads_from_tape_of_files_that_the_log_puts_are_said(tmp_path: Path) -> None:
+    """A replay has them in its pool, unless that purges them."""
+    lines = ["10:00:00,put,1000,a,5,", "10:01:00,get,1000,a,5,1", "10:02:00,get,1000,b,5,1", "10:03:00,put,1000,b,5,"]
+    text = "\n".join(["time,op,bytes,file,seconds,staged", *(f"2024-03-01 {line}" for line in lines), ""])
+    log = logs.read(
+        [written(tmp_path, "log.csv", text)], columns={name: name for name in text.split("\n")[0].split(",")}
+    )
+    assert logs.convert(log, tmp_path / "ops.csv")["locations"][replayed.REREAD] == 1
+
+
+def test_a_carriage_return_within_the_header_is_refused(tmp_path: Path) -> None:
+    log = tmp_path / "mac.csv"
+    log.write_bytes(b"time,op,bytes\r2024-03-01 10:00:00,get,1\r")
+    with pytest.raises(ScenarioError, match="a carriage return within its first line"):
+        logs.read([log], columns={"time": "time", "bytes": "bytes"})
 
 
 def test_no_cell_of_operations_is_run_by_a_spreadsheet(tmp_path: Path) -> None:

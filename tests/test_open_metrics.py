@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from conftest import Run
 from headrace import Scenario, open_metrics
 
@@ -52,7 +54,15 @@ def test_a_run_writes_its_prediction(headrace: Run, tmp_path: Path) -> None:
     ran = headrace("run", "s.yaml", "--metrics", "s.prom", cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     assert samples((tmp_path / "s.prom").read_text())
-    lost = headrace("run", "s.yaml", "--metrics", "missing/s.prom", cwd=tmp_path)
+    lost = headrace("run", "s.yaml", "--metrics", "/dev/full", cwd=tmp_path)
     assert "requests/s" in lost.stdout
-    assert "missing/s.prom cannot be written: No such file or directory" in lost.stderr
+    assert "/dev/full cannot be written: No space left on device" in lost.stderr
     assert lost.returncode != 0
+
+
+@pytest.mark.parametrize("option", ["--metrics", "--timeline", "--report"])
+def test_a_file_that_cannot_be_written_is_refused_before_the_run(headrace: Run, tmp_path: Path, option: str) -> None:
+    (tmp_path / "s.yaml").write_text(SYSTEM)
+    ran = headrace("run", "s.yaml", option, "missing/s.html", cwd=tmp_path)
+    assert "cannot be written: there is no folder missing" in ran.stderr
+    assert (ran.returncode, ran.stdout) == (2, "")

@@ -149,6 +149,8 @@ def test_every_function_takes_a_scenario_and_a_goal_alone() -> None:
     assert headrace.run(short, changes={"run.seed": 5}).data == short.run(seed=5).data
     assert headrace.check(short) == short.check()
     assert headrace.solve(short).data == short.solve().data
+    with pytest.raises(TypeError, match="two numbers, from where to where"):
+        short.solve(load="1..5")  # type: ignore[arg-type]
     assert repr(short.solve()) == f"<Solution: {short.solve().answer}>"
     best = headrace.optimise(short, {"system.tds.disks": [2, 4]}, minimise="disks", replications=2)
     assert best.answer.startswith("Best is disks = 2")
@@ -250,6 +252,16 @@ def test_a_mapping_may_have_numbers_of_numpy() -> None:
     document: Any = {"system": {"clerk": station}, "workload": {"users": users}}
     found = Scenario.of(document)
     assert found.check()["system"]["clerk"]["servers"] == 2
+
+
+def test_recordings_without_randomness_are_no_statistics(tmp_path: Path) -> None:
+    rows = "".join(f"{at * 1_000_000},read,{at * 4096},4096,,,0\n" for at in range(100))
+    (tmp_path / "t.csv").write_text("time_ns,op,address,bytes,response_ns,think_ns,device\n" + rows)
+    text = "system: {d: {type: station, service: 2 ms}}\nworkload: {x: {to: d, arrivals: {replay: {trace: t.csv}}}}\n"
+    (tmp_path / "s.yaml").write_text(text)
+    found = compare(tmp_path / "s.yaml", {"system.d.service": "3 ms"}, replications=2)
+    assert "nothing in them is random" in found.answer
+    assert "confidence" not in found.answer
 
 
 def test_runs_that_do_not_differ_need_no_more_replications() -> None:

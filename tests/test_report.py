@@ -10,7 +10,8 @@ import pytest
 
 from conftest import ROOT, Run, opened, without_scripts
 from headrace import Results, Scenario, ScenarioError, load, sweep
-from headrace.charts import style
+from headrace.charts import interactive, style
+from headrace.charts.data import Axis
 from headrace.charts.style import ALONE
 from headrace.quantities import unbroken
 from headrace.report import Table
@@ -271,3 +272,15 @@ def test_the_page_of_an_archive_shows_its_pool_its_purges_and_its_drives(tmp_pat
     ):
         assert title in text
     assert text.count(">recall</th>") == 1
+
+
+def test_curves_and_points_have_one_legend() -> None:
+    drawn = style.lines({"a": [(1, 2), (2, 3)], "b": [(1, 1)]}, Axis("x"), Axis("y"), points={"published": [(1, 2)]})
+    layers = interactive._spec(drawn)["layer"]
+    channels = [one for layer in layers for name, one in layer["encoding"].items() if name in COLOURED]
+    assert len(channels) == 4
+    # Vega draws a legend for each domain.
+    assert {tuple(one["scale"]["domain"]) for one in channels} == {("a", "b", "published")}
+
+
+COLOURED = ("color", "shape", "strokeDash")

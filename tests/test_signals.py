@@ -72,14 +72,16 @@ headrace.cli.main()
 """
 
 
-def interrupted(program: str, *arguments: object, readies: int = 1) -> tuple[int, str, str]:
+def interrupted(
+    program: str, *arguments: object, readies: int = 1, how: signal.Signals = signal.SIGINT
+) -> tuple[int, str, str]:
     """Run a program, press Ctrl-C when it has said `ready` so often; return its exit code and its output."""
     command = [sys.executable, "-c", program, *map(str, arguments)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
     for _ in range(readies):
         assert process.stdout.readline() == "ready\n"
-    process.send_signal(signal.SIGINT)
+    process.send_signal(how)
     said, wrong = process.communicate()
     return process.returncode, said.removeprefix("ready\n"), wrong
 
@@ -111,8 +113,9 @@ def test_a_study_hears_ctrl_c_from_the_first(imports: int) -> None:
     assert "Traceback" not in wrong
 
 
-def test_what_a_run_found_until_ctrl_c_is_printed(endless: Path) -> None:
-    code, said, wrong = interrupted(RUNNING, "run", endless, "--json")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=lambda one: one.name)
+def test_what_a_run_found_until_ctrl_c_is_printed(endless: Path, how: signal.Signals) -> None:
+    code, said, wrong = interrupted(RUNNING, "run", endless, "--json", how=how)
     assert code == 130, wrong
     results = json.loads(said)
     assert (results["complete"], results["ended"]) == (False, "cancelled")

@@ -44,10 +44,10 @@ def others(of: study.Study) -> tuple[int, int]:
 
 def test_the_front_readme_says_the_same_counts() -> None:
     front = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    said = re.findall(r"\(studies/(\w+)/README\.md\) \((\d+) of (\d+)", front)
-    known = {of.folder.name: others(of) for of in RECORDED}
-    assert said, "counts"
-    assert {name: (int(held), int(tried)) for name, held, tried in said} == {name: known[name] for name, *_ in said}
+    found = re.findall(r"\(studies/(\w+)/README\.md\) \((\d+) of (\d+)", front)
+    said = {name: (int(held), int(tried)) for name, held, tried in found}
+    counted = ["alice_tds", "san_queueing", "llnl_unitree", "measured_arrays", "mlperf_storage"]
+    assert said == {of.folder.name: others(of) for of in RECORDED if of.folder.name in counted}
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,8 @@ EXAMPLE = ROOT / "examples" / "raid0-split-merge.yaml"
         (["--disks", "8"], "Did you mean `--set system.tds.disks=8`?"),
         (["--stripe-unit"], "Did you mean `--set system.tds.stripe_unit=VALUE`?"),
         (["--sed", "7"], "Possible options: --seed"),
+        (["--out", "x.html"], "Possible options: --report"),
+        (["--jobs", "4"], "Possible options: --threads"),
         (["--colour", "red"], "No such option: --colour"),
     ],
 )

@@ -19,6 +19,14 @@ class Wanted(TypedDict):
     replication: int | None
     widen: float
 
+class DurabilityWanted(TypedDict):
+    years: float
+    stretch_ns: float | None
+    replications: int
+    within: float
+    threads: int
+    watch: Watch | None
+
 class Plan:
     spec: str
     inputs: list[Path]
@@ -27,15 +35,7 @@ class Plan:
     def check(self) -> list[str]: ...
     def graph(self, watch: Watch | None) -> str: ...
     def solve(self, range: tuple[float, float] | None) -> str: ...
-    def durability(
-        self,
-        years: float,
-        stretch_ns: float,
-        replications: int,
-        within: float,
-        threads: int,
-        watch: Watch | None,
-    ) -> str: ...
+    def durability(self, wanted: DurabilityWanted) -> str: ...
     def run(self, replications: int | None, wanted: Wanted) -> tuple[str, str]: ...
     def extend(self, more: int, wanted: Wanted) -> tuple[str, str]: ...
 

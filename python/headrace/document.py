@@ -1238,6 +1238,12 @@ class SsdNumbers(TypedDict):
     """Latency that its controller and firmware add to a read, excluding flash and interface. It delays no other command."""
     write_latency: Sourced5
     """Latency of writes."""
+    price: NotRequired[Sourced6 | None]
+    """Price of one drive in any currency; `optimise` adds them up."""
+    power: NotRequired[Sourced6 | None]
+    """Power draw when busy, in watts."""
+    rack_units: NotRequired[Sourced6 | None]
+    """Rack units it occupies: its share of an enclosure."""
     flash: FlashNumbers
     """Flash memory."""
     buffer: BufferNumbers

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
@@ -92,21 +92,36 @@ class Plan:
 
     def solve(self, load: tuple[float, float] | None = None) -> Solution:
         """Solve it by formulas: see `Scenario.solve`."""
+        if load is not None and not _is_range(load):
+            raise TypeError(f"`load` is {load!r}; it must be two numbers, from where to where, such as (1, 32)")
         return Solution(json.loads(self._core.solve(load)))
 
     def durability(
         self,
         *,
         years: float = 5.0,
-        stretch: str = "1 min",
+        stretch: str | None = None,
         replications: int = 8,
         within: float = 0.05,
         threads: int | None = None,
         watch: Watch | None = None,
     ) -> Durability:
         """Estimate its chance of data loss: see `Scenario.durability`. `watch` gets numbers of rebuilds."""
-        wanted = (years, _core.quantity("time", stretch), replications, within, threads or os.cpu_count() or 1)
-        return Durability(json.loads(self._core.durability(*wanted, watch)))
+        longest = _core.quantity("time", stretch) if stretch else None
+        return Durability(
+            json.loads(
+                self._core.durability(
+                    {
+                        "years": years,
+                        "stretch_ns": longest,
+                        "replications": replications,
+                        "within": within,
+                        "threads": threads or os.cpu_count() or 1,
+                        "watch": watch,
+                    }
+                )
+            )
+        )
 
     def run(
         self,
@@ -177,3 +192,9 @@ def plain(value: Any) -> object:
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"a value of a scenario is text, a number, a list or a mapping, not a {type(value).__name__}")
+
+
+def _is_range(load: object) -> bool:
+    """Return true for two numbers."""
+    is_number = [isinstance(end, int | float) for end in load] if isinstance(load, Sequence) else []
+    return is_number == [True, True]

@@ -111,11 +111,11 @@ class ObjectiveResults(TypedDict):
     within_ms: float
     """The time."""
     share: float
-    """Share of requests that was in time. Requests of the stream that were dropped, expired or failed were not."""
+    """Share of requests that was in time. Requests of the stream that were dropped, expired or failed were not, nor those that waited at the end of a run that ended because nothing went on, or because too many did."""
     half_width: float | None
     """Half-width of the 95 % confidence interval of `share`: from replications, or from the segments of a single run; null if a single run is too short, or has no steady state: one with faults, of a replayed recording, or at a rate that varies is taken as it is."""
     met: bool | None
-    """True if the objective is met all over the interval, false if it is missed all over it; null if the run does not decide it, or no request was answered."""
+    """True if the objective is met all over the interval, false if it is missed all over it; null if the run does not decide it, no request was answered, or it seems to be met by a run that ended early."""
 
 # Results of one stream.
 StreamResults = TypedDict(
@@ -373,9 +373,9 @@ class Bottleneck(TypedDict):
     utilisation: float
     """Utilisation of these, for all causes."""
     saturated: bool
-    """True if its utilisation was at least 99.5 %."""
+    """True if its utilisation was at least 99.5 %, and it fell behind or a closed stream reaches it."""
     saturates_at: float | None
-    """Headroom: the multiple of this load at which it saturates. If it was never idle, the share of the load that was completed. Null if a closed stream reaches it, because its load depends on response times, if requests arrive faster than they complete although no component is always busy, if a longer run would find it busier (`unsettled`, or a cache fills), if requests waited for space, if a replay ended well before other streams, or if the run ended with requests that wait forever."""
+    """Headroom: the multiple of this load at which it saturates. If it fell behind, the share of the load that was completed. Null if a closed stream reaches it, because its load depends on response times, if it was never idle but responses did not grow, because it serves together what waits, if requests arrive faster than they complete although no component is always busy, if it is a limit that refused more than 0.1 % of the requests, if a longer run would find it busier (`unsettled`, or a cache fills), if requests waited for space, if a replay ended well before other streams, or if the run ended with requests that wait forever."""
     at_least: bool
     """True if headroom is at least `saturates_at`, and not known better: for a component whose utilisation is below a tenth and not proportional to the load, for a disk that mostly writes back, which needs less work per write under more load, and for one that mostly rebuilds, scrubs or copies."""
     closed: ClosedLoad | None
@@ -389,7 +389,7 @@ class Bottleneck(TypedDict):
     uneven: str | None
     """The stream whose load varies with time (bursts, traces, logs): headroom is that of the mean load."""
     not_proportional: str | None
-    """The component whose utilisation is not proportional to the load: the bottleneck, or another on the way, which may saturate before it."""
+    """The component whose utilisation is not proportional to the load: the bottleneck, or another that the same requests use."""
     unsettled: str | None
     """This component, or the one that it is a part of, if a longer run would find that busier: work that its requests cause is still to come, such as garbage collection. `saturates_at` is null then."""
     trials: HeadroomTrials | None

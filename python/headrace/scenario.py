@@ -161,17 +161,17 @@ class Scenario:
         self,
         *,
         years: float = 5.0,
-        stretch: str = "1 min",
+        stretch: str | None = None,
         replications: int = 8,
         within: float = 0.05,
         threads: int | None = None,
     ) -> Durability:
         """Estimate the chance of data loss from its `rates`: in a year, in `years`, and its causes.
 
-        Rebuilds are simulated under its load, `replications` times each for at most `stretch`; the rest of a longer one
-        is extrapolated. Failures and repairs are simulated by importance sampling until the relative half-width of the
-        interval, as far as cycles reduce it, is at most `within`. Raises `ScenarioError` as `check` does, and where
-        rates are missing or make no sense.
+        Rebuilds are simulated under its load, `replications` times each for at most `stretch`, by default a minute, or
+        less under a high load; the rest of a longer one is extrapolated. Failures and repairs are simulated by
+        importance sampling until the relative half-width of the interval, as far as cycles reduce it, is at most
+        `within`. Raises `ScenarioError` as `check` does, and where rates are missing or make no sense.
         """
         return self.plan().durability(
             years=years, stretch=stretch, replications=replications, within=within, threads=threads

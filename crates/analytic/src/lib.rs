@@ -22,6 +22,7 @@ pub mod fork_join;
 mod grid;
 mod lognormal;
 mod mg1;
+mod mmc;
 pub mod network;
 pub mod reliability;
 
@@ -31,3 +32,4 @@ pub use empirical::Empirical;
 pub use grid::Grid;
 pub use lognormal::Lognormal;
 pub use mg1::Mg1;
+pub use mmc::Mmc;

@@ -101,7 +101,7 @@ impl<T> Joins<T> {
         Poll::Pending
     }
 
-    /// Notes that nobody waits any more. Returns true if the join is over, and the output that was not taken.
+    /// Notes that nobody waits any more. The first value is true if the join is over; the second is the output that was not taken, if there is one.
     #[inline]
     pub fn close(&mut self, join: u32) -> (bool, Option<T>) {
         let state = &mut self.joins[join as usize];

@@ -61,6 +61,18 @@ struct Wanted {
     widen: f64,
 }
 
+/// What an estimate of data loss is asked for, as Python names it.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct DurabilityWanted {
+    years: f64,
+    stretch_ns: Option<f64>,
+    replications: u32,
+    within: f64,
+    threads: usize,
+    watch: Option<Py<PyAny>>,
+}
+
 #[pymethods]
 impl PlanHandle {
     /// The scenario with its defaults filled in, as JSON, whether or not it can work.
@@ -107,19 +119,12 @@ impl PlanHandle {
         })
     }
 
-    /// Estimates the chance of data loss within a year and within `years`; returns it as JSON. `watch` is called as in `run`, with numbers
-    /// of rebuilds.
-    fn durability(
-        &mut self,
-        py: Python<'_>,
-        years: f64,
-        stretch_ns: f64,
-        replications: u32,
-        within: f64,
-        threads: usize,
-        watch: Option<Py<PyAny>>,
-    ) -> PyResult<String> {
-        let stretch = Nanos::from_ns(stretch_ns);
+    /// Estimates the chance of data loss within a year and within a number of years; returns it as JSON. `wanted` is a mapping with these
+    /// `years`, the longest `stretch_ns` of a rebuild or `None` for the default, `replications`, the relative half-width `within` of the
+    /// interval, `threads`, and `watch`, which is called as in `run`, with numbers of rebuilds.
+    fn durability(&mut self, py: Python<'_>, wanted: DurabilityWanted) -> PyResult<String> {
+        let DurabilityWanted { years, stretch_ns, replications, within, threads, watch } = wanted;
+        let stretch = stretch_ns.map(Nanos::from_ns);
         let wanted = durability::Wanted { years, stretch, replications, within, threads };
         self.watched(py, watch.as_ref(), |prepared, progress| {
             prepared.durability(&wanted, progress).map(|found| json(&found))

@@ -84,11 +84,19 @@ fn has_joined((known, text): &(&str, &str), word: &str) -> bool {
     joined(known).contains(word) || joined(text.lines().next().unwrap_or_default()).contains(word)
 }
 
-/// Returns the devices that may be meant by a name that none has: those that have all words of it, or all devices.
+/// Returns the devices that may be meant by a name that none has: those that have all words of it, else those that have its
+/// first long word that any device has, else all.
 pub fn candidates(name: &str, beside: &Path) -> Vec<String> {
-    let matching: Vec<String> = matching(name).into_iter().map(|(known, _)| known.to_owned()).collect();
-    if matching.is_empty() { all_names(beside) } else { matching }
+    let having = |words: &str| -> Vec<String> {
+        matching(words).into_iter().map(|(known, _)| known.to_owned()).collect()
+    };
+    let long = name.split(|c: char| !c.is_alphabetic()).filter(|word| word.chars().count() >= LONG_WORD);
+    let mut tries = std::iter::once(name).chain(long).map(having);
+    tries.find(|found| !found.is_empty()).unwrap_or_else(|| all_names(beside))
 }
+
+/// Number of letters from which on a word says which devices are meant: `exos`, but not `st`.
+const LONG_WORD: usize = 3;
 
 /// Your own file of this name: a path from the folder `beside`, or one in `devices/` there.
 fn own_file(name: &str, beside: &Path) -> PathBuf {

@@ -4,7 +4,7 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use headrace_analytic::{Distribution, Mg1, fork_join};
+use headrace_analytic::{Distribution, Mg1, Mmc, fork_join};
 use headrace_storage::{Model, ServiceKind};
 use headrace_units::{Nanos, PerSecond};
 use headrace_work::{NodeId, Op};
@@ -114,7 +114,8 @@ impl<'p> Targets<'p> {
     }
 }
 
-/// The utilisation of the busiest server of a target, by all open streams to it; `None` where theory cannot tell.
+/// The utilisation of the busiest server of a target, by all open streams to it; `None` where theory cannot tell. Each stream may have a busiest
+/// server of its own: what they ask of different ones is not added up.
 fn utilisation(targets: &Targets, target: NodeId) -> Option<f64> {
     let models = targets.models(target).ok()?;
     let transient =
@@ -123,8 +124,24 @@ fn utilisation(targets: &Targets, target: NodeId) -> Option<f64> {
         return None;
     }
     // A stream that waits for its answers adapts: what it adds overwhelms nobody.
-    let works = models.iter().filter_map(|(stream, model)| Some(rate_per_ms(stream)? * model.work_ms()));
-    Some(works.sum())
+    let work = |(stream, model): &(&StreamPlan, Model)| Some(rate_per_ms(stream)? * model.work_ms());
+    let alone = models.iter().filter_map(work).fold(0.0, f64::max);
+    let of_all = works(targets.plan, &targets.streams[&target]).unwrap_or_default();
+    Some(of_all.into_values().fold(alone, f64::max))
+}
+
+/// Returns the utilisation of each server that open streams to one target come to; `None` where formulas do not know what they ask of it.
+fn works(plan: &Plan, streams: &[&StreamPlan]) -> Option<BTreeMap<NodeId, f64>> {
+    let mut works: BTreeMap<NodeId, f64> = BTreeMap::new();
+    for (stream, rate) in streams.iter().filter_map(|stream| Some((stream, rate_per_ms(stream)?))) {
+        for demand in plan.graph.view(stream.target).demands(&stream.load()).ok()? {
+            if let ServiceKind::Queue { servers, .. } = demand.server {
+                let work = rate * demand.visits * demand.distribution.mean() / f64::from(servers);
+                *works.entry(demand.node).or_default() += work;
+            }
+        }
+    }
+    Some(works)
 }
 
 /// A problem for each target that its load would overwhelm: an open system at a utilisation of one or more has no
@@ -161,16 +178,8 @@ fn overload(targets: &Targets, target: NodeId, utilisation: f64) -> Option<Probl
 
 /// Returns the component with the highest utilisation by open streams to the target `name`, if that is no part of it: a server, a port.
 fn busiest_elsewhere(plan: &Plan, name: &str, streams: &[&StreamPlan]) -> Option<String> {
-    let mut works: BTreeMap<NodeId, f64> = BTreeMap::new();
-    for (stream, rate) in streams.iter().filter_map(|stream| Some((stream, rate_per_ms(stream)?))) {
-        for demand in plan.graph.view(stream.target).demands(&stream.load()).ok()? {
-            if let ServiceKind::Queue { servers, .. } = demand.server {
-                let work = rate * demand.visits * demand.distribution.mean() / f64::from(servers);
-                *works.entry(demand.node).or_default() += work;
-            }
-        }
-    }
-    let (busiest, _) = works.into_iter().max_by(|(_, one), (_, other)| one.total_cmp(other))?;
+    let (busiest, _) =
+        works(plan, streams)?.into_iter().max_by(|(_, one), (_, other)| one.total_cmp(other))?;
     let group = plan.graph.view(busiest).group_name();
     let is_own = group.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     (!is_own).then(|| group.to_owned())
@@ -224,6 +233,8 @@ fn of_network(stream: &StreamPlan, at: usize, network: &Option<NetworkTheory>) -
 enum TargetTheory {
     /// One queue for all.
     Queue(Box<SharedQueue>),
+    /// One queue with several servers for this number of streams.
+    Several(Mmc, usize),
     /// Every request is split over several queues; the streams are alike.
     Forked(StreamTheory),
 }
@@ -253,14 +264,41 @@ impl TargetTheory {
             let name = || format!("`{}` keeps up with its load", targets.plan.graph.view(target).name());
             return SharedQueue::of(models).map(|queue| Self::Queue(Box::new(queue))).ok_or_else(name);
         }
+        if let Some(queue) = several(&models) {
+            return Ok(Self::Several(queue, models.len()));
+        }
         forked(&models).map(Self::Forked)
     }
 
     fn of_stream(&self, stream: &StreamPlan, times_ms: &[f64]) -> StreamTheory {
         match self {
             Self::Queue(queue) => queue.of_stream(stream, times_ms),
+            Self::Several(queue, streams) => of_several(queue, stream, described(*streams, times_ms)),
             Self::Forked(theory) => StreamTheory { stream: stream.name.clone(), ..theory.clone() },
         }
+    }
+}
+
+/// Returns the queue of several servers that serve all streams alike; `None` if there is none, or no steady state.
+fn several(models: &[(&StreamPlan, Model)]) -> Option<Mmc> {
+    let [(_, Model::Several { mean_ms, servers, share }), ..] = models else { return None };
+    let is_alike = |model: &Model| matches!(model, Model::Several { mean_ms: its, .. } if its == mean_ms);
+    let rates = models.iter().map(|(stream, model)| rate_per_ms(stream).filter(|_| is_alike(model)));
+    Mmc::new(rates.sum::<Option<f64>>()? * share, *mean_ms, *servers)
+}
+
+fn of_several(queue: &Mmc, stream: &StreamPlan, (shares, times_ms): (&[f64], &[f64])) -> StreamTheory {
+    StreamTheory {
+        model: "M/M/c".to_owned(),
+        exact: true,
+        fails: None,
+        utilisation: Some(queue.utilisation()),
+        service_ms: Some(queue.service()),
+        mean_ms: Some(queue.mean_response()),
+        sd_ms: Some(queue.sd_response()),
+        quantiles_ms: shares.iter().map(|&p| (p, queue.response_quantile(p))).collect(),
+        cdf: times_ms.iter().map(|&t| (t, queue.response_cdf(t))).collect(),
+        ..StreamTheory::none(stream, String::new())
     }
 }
 
@@ -268,7 +306,7 @@ impl TargetTheory {
 fn busy_only(model: &Model) -> Option<String> {
     match model {
         Model::Busy { fails, .. } => Some(fails.clone()),
-        Model::Single { .. } | Model::Forked { .. } => None,
+        Model::Single { .. } | Model::Several { .. } | Model::Forked { .. } => None,
     }
 }
 
@@ -294,6 +332,11 @@ const MANY_SIZES: &str = "all sizes are considered: here 64 represent all";
 /// hundred take a second.
 const MOST_STREAMS: usize = 100;
 
+/// Returns the shares whose quantiles, and the times whose probabilities are given, where so many streams share a queue.
+fn described(streams: usize, times_ms: &[f64]) -> (&[f64], &[f64]) {
+    if streams <= MOST_STREAMS { (&SHARES, times_ms) } else { (&[], &[]) }
+}
+
 impl SharedQueue {
     /// Returns the queue of all streams to a component; `None` if it has no steady state.
     fn of(models: Vec<(&StreamPlan, Model)>) -> Option<Self> {
@@ -316,8 +359,7 @@ impl SharedQueue {
 
     fn of_stream(&self, stream: &StreamPlan, times_ms: &[f64]) -> StreamTheory {
         let (queue, own) = (&self.queue, &self.services[&stream.name]);
-        let is_short = self.services.len() <= MOST_STREAMS;
-        let (shares, times_ms): (&[f64], &[f64]) = if is_short { (&SHARES, times_ms) } else { (&[], &[]) };
+        let (shares, times_ms) = described(self.services.len(), times_ms);
         StreamTheory {
             model: self.formula.to_owned(),
             exact: self.fails.is_none(),
@@ -362,7 +404,7 @@ fn forked(models: &[(&StreamPlan, Model)]) -> Result<StreamTheory, String> {
 fn kind(model: &Model) -> Option<(Op, u64)> {
     match model {
         Model::Forked { kind, .. } => Some(*kind),
-        Model::Single { .. } | Model::Busy { .. } => None,
+        Model::Single { .. } | Model::Several { .. } | Model::Busy { .. } => None,
     }
 }
 

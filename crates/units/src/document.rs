@@ -101,8 +101,9 @@ impl Exact for Bytes {
 impl Exact for BytesPerSecond {
     fn exact(&self) -> String {
         let units = [(1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s")];
-        let whole = units.into_iter().find(|(unit, _)| self.0 >= *unit && self.0 % unit == 0.0);
-        let (unit, name) = whole.unwrap_or((1.0, "B/s"));
+        let reads_back = |unit: f64| self.0 >= unit && self.0 / unit * unit == self.0;
+        let largest = units.into_iter().find(|(unit, _)| reads_back(*unit));
+        let (unit, name) = largest.unwrap_or((1.0, "B/s"));
         format!("{} {name}", self.0 / unit)
     }
 }

@@ -132,7 +132,7 @@ pub(crate) const FREQUENCY: Kind = Kind {
             ],
             &["/s"],
         ),
-        (&["kiops", "khz", "1/ms", "/msec", "ms"], &["/ms"]),
+        (&["kiops", "k iops", "k/s", "k /s", "khz", "1/ms", "/msec", "ms"], &["/ms"]),
         (&["min", "1/min", "/minute", "per minute"], &["/min"]),
         (&["h", "1/h", "/hour", "per hour"], &["/h"]),
     ],

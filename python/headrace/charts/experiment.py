@@ -7,7 +7,7 @@ import altair
 from altair.typing import ChartType
 
 from headrace.charts.data import OVERLOADED, Place
-from headrace.charts.style import FAINT, IN_BINARY, INK, SERIES, Drawing, Rows, colours, shapes, styled, whole
+from headrace.charts.style import FAINT, IN_BYTES, INK, SERIES, Drawing, Rows, colours, shapes, styled, whole
 from headrace.experiment.design import short
 from headrace.experiment.formula import quantity
 from headrace.quantities import interval
@@ -18,7 +18,7 @@ Row = dict[str, Any]
 UNITS: dict[tuple[int, int], tuple[str, float, str | None]] = {
     (0, 0): ("", 1.0, None),
     (0, 1): (", ms", 1e3, None),
-    (1, 0): ("", 1.0, IN_BINARY),
+    (1, 0): ("", 1.0, IN_BYTES),
     (1, -1): (", MB/s", 1e-6, None),
     (0, -1): (", 1/s", 1.0, None),
 }

@@ -6,13 +6,13 @@ import altair
 from altair.typing import ChartType
 
 from headrace import quantities
-from headrace.charts.style import IN_DECIMAL, SERIES, Rows, colours, log_scale, styled
+from headrace.charts.style import IN_BYTES, SERIES, Rows, colours, log_scale, styled
 
 Json = dict[str, Any]
 
 MOST = 1000  # Points drawn: more lie on each other.
 
-SIZES = altair.Axis(labelExpr=IN_DECIMAL, labelOverlap="greedy", labelSeparation=8)
+SIZES = altair.Axis(labelExpr=IN_BYTES, labelOverlap="greedy", labelSeparation=8)
 PLAIN = altair.Axis(labelOverlap="greedy", labelSeparation=6, format="~g")
 
 

@@ -23,14 +23,14 @@ LEGEND_COLUMNS, LEGEND_LETTERS = 3, 60
 # Longer names have a column less.
 LONG_NAME = 18
 DASHES = [[1, 0], [6, 4], [2, 2]]
-IN_BINARY = (
-    "datum.value >= 1048576 ? datum.value / 1048576 + ' MiB' : "
-    "datum.value >= 1024 ? datum.value / 1024 + ' KiB' : datum.value + ' B'"
+# The largest unit of which a size is a whole number, binary or decimal as it was meant.
+SIZES = {
+    "TiB": 1 << 40, "TB": 10**12, "GiB": 1 << 30, "GB": 10**9, "MiB": 1 << 20, "MB": 10**6, "KiB": 1 << 10, "kB": 1000,
+}  # fmt: skip
+IN_BYTES = "".join(
+    f"datum.value && datum.value % {many} == 0 ? datum.value / {many} + ' {unit}' : " for unit, many in SIZES.items()
 )
-IN_DECIMAL = (
-    "datum.value >= 1e9 ? datum.value / 1e9 + ' GB' : datum.value >= 1e6 ? datum.value / 1e6 + ' MB' : "
-    "datum.value >= 1e3 ? datum.value / 1e3 + ' kB' : datum.value + ' B'"
-)
+IN_BYTES += "datum.value < 1000 ? datum.value + ' B' : format(datum.value, '.4~s') + 'B'"
 
 # Placeholders that stand in a chart where a page's own colours go: see `svg`.
 INK, FAINT, PANEL = "#010203", "#040506", "#070809"
@@ -234,8 +234,8 @@ def _axis(of: Axis, values: list[float]) -> dict[str, Any]:
 APART: dict[str, Any] = {"labelOverlap": "greedy", "labelSeparation": 6}
 LABELS: dict[str, dict[str, Any]] = {
     "percent": {"format": "%"},
-    "binary": APART | {"labelExpr": IN_BINARY},
-    "decimal": APART | {"labelExpr": IN_DECIMAL, "labelSeparation": 8},
+    "binary": APART | {"labelExpr": IN_BYTES},
+    "decimal": APART | {"labelExpr": IN_BYTES, "labelSeparation": 8},
     "short": {"format": "~s"},
     "counts": {"tickMinStep": 1},
     "few": {"tickCount": 6},

@@ -3,6 +3,7 @@
 import codecs
 import errno
 import io
+import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -124,7 +125,8 @@ def _print_anywhere() -> None:
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line. A scheduler that ends it (SIGTERM) gets what Ctrl-C gets: the answer so far."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         _print_anywhere()
         app()

@@ -30,6 +30,18 @@ INSTEAD = {
     "blkparse": "`headrace trace info` reads it, and `arrivals: {replay: {trace: FILE}}` in a scenario replays it",
 }
 
+# Options by the names that other programs have for them.
+ALIKE = {
+    "--out": ("--output", "--report"),
+    "--output": ("--report",),
+    "--html": ("--report",),
+    "--format": ("--json",),
+    "--jobs": ("--threads",),
+    "--parallel": ("--threads",),
+    "--workers": ("--threads",),
+    "--repeat": ("--replications",),
+}
+
 
 def _flags_alone(params: list[Any]) -> list[Any]:
     for one in params:
@@ -47,15 +59,17 @@ class _Command(TyperCommand):
             return super().parse_args(ctx, args)
         except UsageError as error:
             # Only an unknown option has possibilities.
-            if hasattr(error, "possibilities") and any("--set" in one.opts for one in self.params):
+            if hasattr(error, "possibilities"):
                 self._suggest(error, given)
             raise
 
-    @staticmethod
-    def _suggest(error: Any, given: list[str]) -> None:
+    def _suggest(self, error: Any, given: list[str]) -> None:
         from headrace.cli.unknown_option import instead
 
-        if meant := instead(error.option_name, given):
+        own = {name for one in self.params for name in one.opts}
+        if alike := [name for name in ALIKE.get(error.option_name, ()) if name in own]:
+            error.possibilities = alike[:1]
+        elif "--set" in own and (meant := instead(error.option_name, given)):
             error.possibilities = None
             error.message = f"{error.message}. Did you mean {meant}?"
 

@@ -96,7 +96,9 @@ def validate(
     ] = None,
     measurement: Annotated[
         Path | None,
-        typer.Argument(help="File written by `headrace measure` or `headrace import fio`.", show_default=False),
+        typer.Argument(
+            help="File written by `headrace measure` or `headrace import`, or by fio as JSON.", show_default=False
+        ),
     ] = None,
     device: Annotated[
         str | None,

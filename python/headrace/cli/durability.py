@@ -31,11 +31,13 @@ def durability(
         typer.Option(min=0.001, max=1000, metavar="YEARS", help="Also print the chance of data loss within this time."),
     ] = 5.0,
     stretch: Annotated[
-        str,
+        str | None,
         typer.Option(
-            metavar="TIME", help="Longest simulated part of a rebuild; a longer rebuild is extrapolated from its rate."
+            metavar="TIME",
+            help="Longest simulated part of a rebuild; a longer rebuild is extrapolated from its rate. Default: 1 min, "
+            "or about 3 million events.",
         ),
-    ] = "1 min",
+    ] = None,
     replications: Annotated[int, typer.Option(min=1, max=1000, metavar="R", help="Simulations of each rebuild.")] = 8,
     within: Annotated[
         float,

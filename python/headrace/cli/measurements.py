@@ -338,7 +338,7 @@ def calibrate(
         Path,
         typer.Argument(
             metavar="MEASUREMENT",
-            help="File written by `headrace measure` or `headrace import fio`.",
+            help="File written by `headrace measure` or `headrace import`, or by fio as JSON.",
             show_default=False,
         ),
     ],

@@ -30,12 +30,20 @@ def _page(file: Path | None) -> Path | None:
         return None
     if file.suffix.lower() not in (".html", ".htm") and not file.is_char_device():  # /dev/null takes anything.
         raise typer.BadParameter(f"{file} does not end in .html: a report is a web page")
-    if file.is_dir() or not file.parent.is_dir():
+    _drawable(True)
+    return to_write(file)
+
+
+def to_write(file: Path | None) -> Path | None:
+    """Return a file that an option names; refuse one that cannot be written, before anything runs."""
+    if file is None or (file.exists() and not file.is_file() and not file.is_dir()):  # A pipe or /dev/null.
+        return file
+    folder = Path(os.path.realpath(file)).parent
+    if file.is_dir() or not folder.is_dir():
         why = "is a folder" if file.is_dir() else f"cannot be written: there is no folder {file.parent}"
         raise typer.BadParameter(f"{file} {why}")
-    if not os.access(file.parent, os.W_OK) and not file.is_char_device():
-        raise typer.BadParameter(f"{file} cannot be written: you may not write to {file.parent}")
-    _drawable(True)
+    if not os.access(folder, os.W_OK):
+        raise typer.BadParameter(f"{file} cannot be written: you may not write to {folder}")
     return file
 
 

@@ -28,6 +28,7 @@ from headrace.cli.options import (
     refuse,
     show,
     telling_losses,
+    to_write,
 )
 from headrace.cli.runner import Budget, PrecisionOption, precision_of
 from headrace.devices import catalogue
@@ -60,13 +61,19 @@ def run(
     timeline: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE.json", help="Write the paths of the first requests for Perfetto or chrome://tracing."
+            metavar="FILE.json",
+            callback=to_write,
+            help="Write the paths of the first requests for Perfetto or chrome://tracing.",
         ),
     ] = None,
     first: Annotated[int, typer.Option(min=1, metavar="N", help="Number of requests in the timeline.")] = 100,
     metrics: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.prom", help="Write the prediction as OpenMetrics, for Prometheus and Grafana."),
+        typer.Option(
+            metavar="FILE.prom",
+            callback=to_write,
+            help="Write the prediction as OpenMetrics, for Prometheus and Grafana.",
+        ),
     ] = None,
     report: ReportFile = None,
 ) -> None:

@@ -342,8 +342,11 @@ class _Search:
             raise refusal(self.scenario.file, f"`{self.path}` is {value}", "give a value above zero")
         if like is None:
             self.kind, self.whole = read, isinstance(value, int)
-        elif read.powers != self.kind.powers or read.number <= like:
+        elif read.powers != self.kind.powers:
             raise refusal(self.scenario.file, f"`{self.path}` cannot grow to {value}", "give more of the same kind")
+        elif read.number <= like:
+            message = f"`{self.path}` grows from {self.value(like)}, and {value} is not above that"
+            raise refusal(self.scenario.file, message, "say where to begin (`--from`), or a larger value")
         return read.number
 
     def value(self, number: float) -> Value:

@@ -32,6 +32,9 @@ CONFIDENCE = 0.95
 DRAWN = (".mean_ms", ".p99_ms", ".requests_per_s", ".utilisation")
 # A difference is none where both ends of its interval are nearer to nothing than this share of A.
 NONE_WITHIN = 0.0005
+# Up to this share of A, an interval is the rounding of numbers.
+NOTHING = 1e-9
+ALIKE = "nothing in them is random, so this holds for what is replayed, and is no statement about another day"
 # From this ratio on, a difference is shown as a multiple, since "99.99 % faster" hides it.
 MANY_TIMES = 5.0
 
@@ -120,10 +123,11 @@ class Comparison(InNotebook):
         said += [
             f"in {' and '.join(self.unsettled)} a component was not yet in steady state: longer runs may be slower"
         ] * bool(self.unsettled)
-        varies = any(one.half_width for one in self.differences)
+        varies = any(one.half_width > NOTHING * abs(one.a) for one in chosen)
+        is_sure = not varies and any(one.difference for one in chosen)
         said += [note] if varies and (note := of_few(self.replications)) else []
         said += [f"the loads differ: {'; '.join(self.loads)}"] * bool(self.loads)
-        sure = f"all statements together hold with {CONFIDENCE * 100:.0f} % confidence"
+        sure = f"all statements together hold with {CONFIDENCE * 100:.0f} % confidence" if not is_sure else ALIKE
         return f"{'; '.join(said)} ({self.replications} paired replications; {sure})."
 
     def _late(self, mean: Difference) -> str:
@@ -176,7 +180,7 @@ def _change(one: Difference) -> str:
 
 def compare(
     a: Scenario | str | Path,
-    b: Scenario | str | Path,
+    b: Scenario | str | Path | Mapping[str, object],
     *,
     replications: int = 10,
     engine: Engine | None = None,
@@ -185,11 +189,13 @@ def compare(
 ) -> Comparison:
     """Run two scenarios with the same seeds, and return the paired differences of B from A.
 
+    B may be changes of A, such as `{"system.volume.disks": 12}`.
     Streams that both scenarios have issue the same requests in both, so differences are due to the systems alone. With
     `store` the runs are saved in its folders `a` and `b`. Raises `ScenarioError` if either cannot be run. Ctrl-C raises
     `Interrupted` with the comparison of the pairs so far.
     """
-    first, second = (one if isinstance(one, Scenario) else load(one) for one in (a, b))
+    first = a if isinstance(a, Scenario) else load(a)
+    second = first.with_(b) if isinstance(b, Mapping) else b if isinstance(b, Scenario) else load(b)
     seed = first.check()["run"]["seed"]
     names = _name(first, "A", second.changes), _name(second, "B", first.changes)
     tables: list[Table] = []

@@ -201,13 +201,14 @@ def _unfinished(members: list[ComponentResults]) -> list[str]:
 SLOWEST_WAIT, SLOWEST_WORK = ": slowest waiting", ": slowest in service"
 
 COSTS = ("price", "power", "rack_units")
+DRIVES = ("disk", "ssd")
 
 
 def costs(found: ResultsData, beside: Path) -> dict[str, float | None]:
-    """Return what the disks of a system cost together (`system.price` …), as far as each of them says so."""
-    disks = [part["written"] for part in found["components"] if part["kind"] == "disk"]
+    """Return what the drives of a system cost together (`system.price` …), as far as each of them says so."""
+    drives = [part["written"] for part in found["components"] if part["kind"] in DRIVES]
     scenario: Json = {**found["scenario"]}
-    numbers = [_numbers(_written(scenario, disk)["device"], beside) for disk in disks]
+    numbers = [_numbers(_written(scenario, drive)["device"], beside) for drive in drives]
     return {
         f"system.{cost}": sum(_plain(one[cost]) for one in numbers)
         for cost in COSTS

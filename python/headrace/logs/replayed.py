@@ -23,6 +23,10 @@ REPLAYED = ("get", "put", "stage", "delete", "session")
 
 # Of a log such as CTA's, whose drives tell what they did.
 UNASKED = "stages whose request is not in the log: asked for when they were read, so that waiting is missing"
+REREAD = (
+    "of those on tape, files that the log itself puts: a replay finds them in the pool unless that purges them, so "
+    "give the pool the `volume` of the real one"
+)
 IS_SESSION, IS_GET = pl.col("op") == "session", pl.col("op") == "get"
 IS_PURGE = pl.col("op").eq("purge") & pl.col("outcome").eq("done")
 IS_MIGRATION = pl.col("op").eq("migrate") & pl.col("outcome").eq("done")
@@ -160,7 +164,16 @@ class Operations:
             "gets and stages of files on tape": on_tape,
             "gets of files whose location the log does not give: `unseen` of the scenario decides": unknown,
             UNASKED: unasked,
+            REREAD: self._put_before,
         }
+
+    @property
+    def _put_before(self) -> int:
+        """The number of reads from tape whose file an earlier put of the log wrote."""
+        kept, named = self.rows.scan().filter(self.kept), pl.col("file").is_not_null()
+        puts = kept.filter(named & (pl.col("op") == "put")).group_by("file").agg(put=KEYS["asked"].min())
+        reads = kept.filter(named & pl.col("op").is_in(["get", "stage"]) & from_tape()).select("file", at=KEYS["asked"])
+        return int(reads.join(puts, on="file").filter(pl.col("put") < pl.col("at")).select(pl.len()).collect().item())
 
 
 def from_tape() -> pl.Expr:

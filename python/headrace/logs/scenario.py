@@ -8,6 +8,7 @@ import polars as pl
 from headrace.errors import refusal
 from headrace.logs.analysis import analyse
 from headrace.logs.analysis.concurrency import Sweep
+from headrace.logs.analysis.envelope import says_rate
 from headrace.logs.reading import Log
 from headrace.logs.replayed import Operations
 from headrace.logs.rows import KEYS
@@ -28,6 +29,8 @@ UNSTAGED = (
     "# (concurrent transfers). It has no stagings. Not in the log and thus assumed: a pool that holds everything and",
     "# delays nothing, cartridges, drives: their number, their rate, the time of a load.",
 )
+# Where size explains little of the fastest times.
+GUESSED = "# Size explains so little of the fastest times that latencies and client rate are guesses: set them."
 
 
 def of(log: Log, operations: Operations, csv: str, file: Path) -> str:
@@ -46,12 +49,14 @@ def of(log: Log, operations: Operations, csv: str, file: Path) -> str:
         raise refusal(file, f"no latency and rate can be found in {', '.join(log.formats)}", help_)
     rate = max(float(fit["rate_bytes_per_s"]["value"]) for _, fit in lines)
     latency = "".join(f"{op}_latency: {max(fit['latency_s']['value'], 0):.3f} s, " for op, fit in lines)
+    guesses = [GUESSED] * (not all(says_rate(fit) for _, fit in lines))
     moved, most, drives = operations.file_bytes, found["transfers"]["most"], _most(log, "asked", "stage_s")
     least = _least_staging(log)
     return "\n".join([
         f"# How long do the operations of {_names(log)} take?",
         "#",
         *(STAGED if least is not None else UNSTAGED),
+        *guesses,
         "system:",
         f"  front: {{type: front, {latency}client_rate: {rate / 1e6:.3f} MB/s}}",
         f"  disks: {{type: disk_pool, chains: {most}, volumes: 1, volume: {_volume(moved, most)} B, "

@@ -59,10 +59,10 @@ def unsettled(of: list[Load], ran: list[dict[str, Json]], requests: int) -> list
     if not words:
         return []
     some = "; ".join(words[:3]) + ("; …" if words[3:] else "")
-    means = ", and count in no mean" if len(words) < len(of) else ""
+    means = "; means are of the others, where there are any" if len(words) < len(of) else ""
     return [
-        f"caches of the scenario still fill after {requests:,} requests of {counted(len(words), 'load')} ({some}): "
-        f"errors there say little{means}; simulate more with `--requests`"
+        f"under {counted(len(words), 'load')} ({some}), caches of the scenario are still filling after {requests:,} "
+        f"requests: errors there say little{means}; simulate more with `--requests`"
     ]
 
 

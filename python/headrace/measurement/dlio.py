@@ -25,8 +25,8 @@ HELP = "give a configuration of DLIO, as `configs/workload` of DLIO and MLPerf S
 SIZES = 16
 # A read of training files: what the kernel reads ahead of PyTorch at most, and of TensorFlow the `transfer_size`.
 READ, TRANSFER = 1 << 20, 262_144
-# The loaders that DLIO has.
 FRAMEWORKS = ("tensorflow", "pytorch")
+# The loaders that DLIO has.
 LOADERS = ("tensorflow", "pytorch", "dali", "native_dali", "synthetic")
 # A deviation that is off by more than this share is said.
 FAR_OFF = 0.1

@@ -44,7 +44,9 @@ TOO_CLOSE = 0.95
 TOO_WIDE = 0.25
 # The bounds of a prior are its 95 % interval, so its standard error is this share of its range.
 PRIOR_ERROR = 0.25
-AT_BOUND = 1e-3
+AT_BOUND = 1e-2
+# At a bound, squares of errors are smaller than where the search began if these are this many times as large.
+BETTER = 1.05
 
 
 @dataclass
@@ -148,11 +150,25 @@ def _determined(problem: _Problem, chosen: list[int]) -> _Fit:
         errors, correlation = problem.spread(places, chosen, free)
         alike = _alike(problem.parameters, correlation) if alike is None else alike
         widest = int(errors.argmax())
-        if errors[widest] <= TOO_WIDE:
+        if errors[widest] <= TOO_WIDE or _is_drawn_to_a_bound(problem, chosen, (places, prior), free[widest]):
             return _Fit(places, free, errors, alike)
         places[free[widest]] = prior[free[widest]]
         del free[widest]
     return _Fit(prior, free, prior[:0], alike or [])
+
+
+def _is_drawn_to_a_bound(problem: _Problem, chosen: list[int], ends: "tuple[Array, Array]", at: int) -> bool:
+    """Return true if a parameter ends at a bound and fits better there than where it began.
+
+    What is far from all bounds leaves errors so large that nothing seems to be determined.
+    """
+    places, prior = ends
+    if AT_BOUND <= places[at] <= 1 - AT_BOUND:
+        return False
+    began = places.copy()
+    began[at] = prior[at]
+    squares = [float((problem.residuals(one, chosen) ** 2).sum()) for one in (began, places)]
+    return squares[0] > BETTER * squares[1]
 
 
 def fit(
@@ -175,7 +191,7 @@ def fit(
     """
     tell = tell or (lambda _: None)
     name = loads.stream_of(scenario, stream)
-    of, remarks = loads.loads_of(found)
+    of, _ = loads.loads_of(found)
     parameters = [parameter(given, scenario) for given in vary]
     if twice := [path for path, many in Counter(one.path for one in parameters).items() if many > 1]:
         raise refusal("--vary", f"`{twice[0]}` is given twice", "give each field once, with its bounds")
@@ -196,10 +212,11 @@ def fit(
     # What is known to the last digit written has no interval.
     wide = (row for row in told if row["interval"][0] != row["interval"][1])
     uncertain = {row["parameter"]: f"{row['interval'][0]}..{row['interval'][1]}" for row in wide}
+    compared = comparison.compare(fitted, found, stream=name, requests=requests)
     return {
         "parameters": told,
-        "warnings": [*warnings, *remarks],
-        "fitted": comparison.compare(fitted, found, stream=name, requests=requests),
+        "warnings": [*warnings, *compared["remarks"]],
+        "fitted": compared,
         "cross_validated": judged,
         "scenario": fitted.filled() | {"uncertain": uncertain},
     }
@@ -278,7 +295,7 @@ def _alike(parameters: list[Parameter], correlation: "Array") -> list[str]:
 
 
 def _says_little(one: Parameter) -> str:
-    return f"the measurement says little of {one.path}: its standard error spans much of its range"
+    return f"the measurement hardly determines {one.path}: its standard error spans much of its range"
 
 
 def _warnings(problem: _Problem, fit: _Fit) -> list[str]:

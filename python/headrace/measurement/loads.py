@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
+from headrace import _core
 from headrace._core import ScenarioError
 from headrace.errors import refusal
 from headrace.measurement.points import PERCENTILES, Measurement
@@ -19,8 +20,6 @@ Json = dict[str, Any]
 # What is compared with each other, of each operation.
 MEASURES = ("iops", "bandwidth_bytes_per_s", "mean_ms", *PERCENTILES)
 REQUESTS = 20_000
-# Caches that hold more than this share of what was written to them are still filling, as the notes of a run have it.
-MOST_LEFT = 0.1
 # What comes at its own rate may have this many requests in flight.
 MOST_IN_FLIGHT = 256
 ANY_BYTES = 1 << 60  # As many as there are.
@@ -271,7 +270,7 @@ def simulated(document: Json, file: str, load: Load) -> dict[str, Json]:
         told = f"the load that was measured cannot be simulated ({load.words()}): {first['message']}"
         raise refusal(file, told, first["help"] or "give the scenario what the measured system had") from None
     streams, components = results.data["streams"], results.data["components"]
-    settled = not any(of["unsettled"] or (of["undestaged"] or 0.0) > MOST_LEFT for of in components)
+    settled = not any(of["unsettled"] or _core.is_filling(of["undestaged"] or 0.0) for of in components)
     return {op: _pooled(streams, op, load) | {"settled": settled} for op in load.measured}
 
 

@@ -8,11 +8,14 @@ from typing import Any
 from headrace import _core
 from headrace.errors import refusal
 from headrace.scenario import Scenario
+from headrace.units import written
 
 # A value that was written with few digits lies at a bound all the same.
 ROUNDED = 1e-6
-# What a quantity can be, with the unit in which it is written back.
+# What a quantity can be, with its base unit.
 KINDS = {"time": "ns", "size": "B", "data rate": "B/s", "frequency": "/s"}
+# Base units that are not divided.
+WHOLE = ("time", "size")
 
 
 @dataclass(frozen=True)
@@ -47,11 +50,15 @@ class Parameter:
         return self.value(at) * math.log(self.high / self.low) if self.logarithmic else self.high - self.low
 
     def written(self, at: float) -> Any:
-        """Return the value as the scenario has it."""
-        value = self.value(at)
-        if not self.unit:
-            return float(f"{value:.8g}")
-        return f"{round(value)} {self.unit}" if self.unit in {"ns", "B"} else f"{value:.8g} {self.unit}"
+        """Return the value as a scenario has it.
+
+        >>> law = Parameter("system.drive.service", 50e3, 500e3, "ns")
+        >>> law.written(0.0), law.written(0.5), Parameter("system.bus.rate", 1e8, 2e8, "B/s").written(1.0)
+        ('50 us', '158.114 us', '200 MB/s')
+        """
+        value = float(f"{self.value(at):.8g}")
+        kind = next((kind for kind, unit in KINDS.items() if unit == self.unit), None)
+        return value if kind is None else written(kind, round(self.value(at)) if kind in WHOLE else value)
 
 
 def parameter(given: str, scenario: Scenario) -> Parameter:

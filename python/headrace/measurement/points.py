@@ -68,6 +68,7 @@ WHOLE = {"count", "bytes"}
 
 KIND = "headrace measurement"
 FORMAT = 1
+FIO = "fio version"  # What a result of fio has.
 
 
 @dataclass
@@ -112,12 +113,16 @@ class Measurement(InNotebook):
 
 
 def load(file: str | Path) -> Measurement:
-    """Read a measurement that `headrace import fio` or `headrace measure` wrote, JSON or Parquet.
+    """Read a measurement that `headrace import` or `headrace measure` wrote, JSON or Parquet, or a JSON result of fio.
 
     Raises `ScenarioError` where the file is none, or a point lacks what every point has.
     """
     path = Path(file)
-    rows, machine, remarks = _parquet(path) if path.suffix == ".parquet" else _json(path)
+    if path.suffix != ".parquet" and FIO in (document := _json(path)):
+        from headrace.measurement import fio
+
+        return fio.measurement([path])
+    rows, machine, remarks = _parquet(path) if path.suffix == ".parquet" else _checked(path, document)
     if not rows:
         raise refusal(path, f"{path} has no points", "measure again, or import another file")
     return Measurement([_point(path, at, row) for at, row in enumerate(rows)], machine, remarks)
@@ -126,17 +131,24 @@ def load(file: str | Path) -> Measurement:
 def is_one(path: Path) -> bool:
     """Return true for the file of a measurement."""
     try:
-        return path.suffix == ".parquet" or json.loads(path.read_bytes()).get("kind") == KIND
-    except (OSError, ValueError, AttributeError, RecursionError):
+        if path.suffix == ".parquet":
+            return True
+        document = json.loads(path.read_bytes())
+        return FIO in document or document.get("kind") == KIND
+    except (OSError, ValueError, AttributeError, TypeError, RecursionError):
         return False
 
 
-def _json(path: Path) -> tuple[list[Any], Json, list[str]]:
+def _json(path: Path) -> Json:
     try:
         document = json.loads(read_text(path))
     except (ValueError, RecursionError) as error:
         raise refusal(path, f"{path} is not JSON: {error}", "the file may be cut off: write it again") from None
-    if not isinstance(document, dict) or document.get("kind") != KIND:
+    return document if isinstance(document, dict) else {}
+
+
+def _checked(path: Path, document: Json) -> tuple[list[Any], Json, list[str]]:
+    if document.get("kind") != KIND:
         what = "make one with `headrace import fio FILE -o measurement.json` or `headrace measure`"
         raise refusal(path, f"{path} is not a measurement", what)
     if document.get("format") != FORMAT:

@@ -7,6 +7,7 @@ from typing import Any
 from headrace import quantities
 from headrace.charts import lines
 from headrace.charts.data import Axis, Points
+from headrace.logs.analysis.envelope import says_rate
 from headrace.quantities import Unit, amount, counted, format_time, number, span, unit
 from headrace.report import Chart, Medium, Report, Table, Text, noted
 
@@ -138,10 +139,6 @@ def _has(found: Json, op: str) -> bool:
     return any(one["what"] == op for one in found["durations"])
 
 
-# A line that explains less of the spread than this says nothing of latency and rate.
-LEAST_R2 = 0.5
-
-
 def _of_line(fit: Json | None) -> str:
     """Return latency and rate, if there is a line that shows them."""
     if fit is None:
@@ -149,7 +146,7 @@ def _of_line(fit: Json | None) -> str:
     rate = fit["rate_bytes_per_s"]
     if rate is None:
         return "larger files take no longer, so that there is no rate"
-    if fit["r2"] < LEAST_R2:
+    if not says_rate(fit):
         return f"size explains only {fit['r2']:.0%} of the fastest times: no latency and no rate are fitted"
     return f"latency {fit['latency_s']['value']:.3g} s, {amount(rate['value'])}/s"
 

@@ -54,7 +54,7 @@ pub fn regularity(arrivals_cv2: f64, service_cv2: f64, utilisation: f64) -> f64 
 }
 
 /// The share of arrivals that wait in M/M/c at this work (Erlang's C), by the recursion of his B.
-fn waits(servers: u32, work: f64) -> f64 {
+pub fn waits(servers: u32, work: f64) -> f64 {
     let lost = (1..=servers).fold(1.0, |lost, many| work * lost / (f64::from(many) + work * lost));
     let busy = work / f64::from(servers);
     lost / (1.0 - busy + busy * lost)

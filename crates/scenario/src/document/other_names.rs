@@ -2,6 +2,9 @@
 
 /// Words of others, which of the names that are possible they mean, and what to write.
 const MEANT: &[(&[&str], &str, &str)] = &[
+    // The document.
+    (&["load", "loads", "workloads", "streams", "jobs"], "workload", "workload: {NAME: {arrivals: …}}"),
+    (&["components", "devices", "storage", "topology"], "system", "system: {NAME: {type: …}}"),
     // Streams.
     (
         &["iodepth", "queue_depth", "qd", "depth", "clients", "concurrency"],
@@ -70,6 +73,10 @@ const MEANT: &[(&[&str], &str, &str)] = &[
     (&["count", "number", "drives", "members", "n"], "disks", "disks: 8"),
     (&["raid", "raid_level"], "level", "level: raid5"),
     (&["chunk", "chunk_size", "stripe_size", "strip", "stripe"], "stripe_unit", "stripe_unit: 64 KiB"),
+    (&["size", "capacity"], "device", "device: {like: NAME, capacity: 1 TB}"),
+    (&["rpm", "rotation", "interface"], "device", "device: NAME"),
+    (&["draid"], "array", "type: array, level: raid6, declustered: {width: 10, spares: 1}"),
+    (&["draid"], "raid6", "level: raid6, declustered: {width: 10, spares: 1}"),
     (&["cost"], "price", "price: 300"),
 ];
 

@@ -95,10 +95,15 @@ const MOST_LISTED: usize = 60;
 /// Number of names that are listed where more are possible.
 const LIKEST: usize = 12;
 
-/// Returns how much a name, in lower case, is like one that is known: 0 to 2, and more if they differ by one slip.
+/// Letters from which on a known name within another one is what is meant: `back` in `writeback`.
+const WORD: usize = 4;
+
+/// Returns how much a name, in lower case, is like one that is known: 0 to 2, and more if they differ by one slip, or it has the known name
+/// within it.
 fn likeness(name: &str, known: &str) -> f64 {
     let key = known.trim_start_matches('{').trim_end_matches(": …}").to_lowercase();
-    let slip = if strsim::damerau_levenshtein(name, &key) <= 1 { ALIKE } else { 0.0 };
+    let has_it = key.len() >= WORD && name.contains(&key);
+    let slip = if has_it || strsim::damerau_levenshtein(name, &key) <= 1 { ALIKE } else { 0.0 };
     slip + strsim::jaro_winkler(name, &key) + strsim::normalized_damerau_levenshtein(name, &key)
 }
 

@@ -119,7 +119,7 @@ impl<'s> Checker<'s> {
         let tags: Vec<&str> = objects.iter().filter_map(|object| tag(object)).collect();
         let Some((_, node)) = entries.iter().find(|(key, _)| key.name == "type") else {
             let missing = Problem::at(path.clone(), format!("{} needs a `type`", named(path)));
-            return self.say(missing.nearest("", tags));
+            return self.say(missing.meant(&last(path), tags));
         };
         let Value::Scalar(Json::String(name)) = &node.value else {
             return self
@@ -138,7 +138,13 @@ impl<'s> Checker<'s> {
     fn by_key(&mut self, entries: &[(Key, ValueNode)], objects: &[&'s Json], all: &[&'s Json], path: &Path) {
         let names = || all.iter().flat_map(|schema| ways(schema));
         let [(key, _)] = entries else {
-            let found = format!("{} names {} kinds; it must name one", named(path), entries.len());
+            let found: Vec<String> = entries.iter().map(|(key, _)| format!("`{}`", key.name)).collect();
+            let found = format!(
+                "{} names {} kinds, {}; it must name one",
+                named(path),
+                found.len(),
+                found.join(" and ")
+            );
             return self.say(Problem::at(path.clone(), found).nearest("", names()));
         };
         match objects.iter().find(|object| only_key(object) == Some(&key.name)) {
@@ -277,7 +283,14 @@ impl<'s> Checker<'s> {
                 let nearest = problem.meant(word, all.iter().flat_map(|schema| ways(schema)));
                 self.say(nearest.or(quantity_in_words(all)));
             }
-            _ => self.wrong_kind(node, all, path),
+            _ => match names.iter().find(|name| scalar.is_u64() && name.ends_with(&scalar_text(scalar))) {
+                Some(meant) => {
+                    let message = format!("unknown {}: `{}`", last(path), scalar_text(scalar));
+                    let ways = all.iter().flat_map(|schema| ways(schema));
+                    self.say(Problem::at(path.clone(), message).nearest(meant, ways));
+                }
+                None => self.wrong_kind(node, all, path),
+            },
         }
     }
 

@@ -123,10 +123,12 @@ impl Tree {
             if let Some(near) = near {
                 return Err(wrong(format!("`{path}`: there is no `{step}`; did you mean `{near}`?")));
             }
-            if let (Value::List(_), false) = (&node.value, step.parse::<usize>().is_ok()) {
-                let (list, below) = (steps[..depth].join("."), steps[depth..].join("."));
+            if let (Value::List(items), false) = (&node.value, step.parse::<usize>().is_ok()) {
+                let list = steps[..depth].join(".");
+                let has_fields = items.first().is_some_and(|item| matches!(item.value, Value::Map(_)));
+                let below = if has_fields { format!(".{}", steps[depth..].join(".")) } else { String::new() };
                 return Err(wrong(format!(
-                    "`{path}`: `{list}` is a list: write `{list}.0.{below}` for its first item"
+                    "`{path}`: `{list}` is a list: write `{list}.0{below}` for its first item"
                 )));
             }
             node = node.child_to_set(step).ok_or_else(|| {

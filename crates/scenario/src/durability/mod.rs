@@ -39,8 +39,8 @@ const MOST_AT_ONCE: f64 = 3.0;
 pub struct Wanted {
     /// Time for which the chance of data loss is wanted, in years.
     pub years: f64,
-    /// Longest time simulated of a rebuild.
-    pub stretch: Nanos,
+    /// Longest time simulated of a rebuild; `None` for a minute, or less under a high load.
+    pub stretch: Option<Nanos>,
     /// Number of simulations of each rebuild.
     pub replications: u32,
     /// Half the width of the interval over the estimate, as far as more cycles reduce it.
@@ -273,14 +273,14 @@ fn law(
     let is_rebuilt =
         |unit: &usize| !kind.loses(*unit, &volume.redundancy) && kind.drives[*unit].iter().any(holds);
     let safe: Vec<usize> = (0..kind.drives.len()).filter(is_rebuilt).collect();
-    let job = |number: u64, every: u64| {
+    let job = |number: u64, every: u64, stretch: Option<Nanos>| {
         let evenly = |of: usize| (number * of as u64 / all) as usize;
         let lost = match at_once {
             1 => kind.drives[safe[evenly(safe.len())]].clone(),
             _ => groups[evenly(groups.len())].iter().copied().take(at_once as usize).collect(),
         };
         let from = (number as f64 + 0.5) / all as f64;
-        RebuildJob { plan, volume, lost, from, every, stretch: wanted.stretch, seed: plan.seed(number) }
+        RebuildJob { plan, volume, lost, from, every, stretch, seed: plan.seed(number) }
     };
     // What loses data at once is not rebuilt.
     if safe.is_empty() {
@@ -289,13 +289,14 @@ fn law(
     }
     let refused =
         |(message, help): repairs::Unmeasured| Problem::at(Path::of(&["system"]), message).help(help);
-    let every = match volume.redundancy.objects {
+    let (every, stretch) = match volume.redundancy.objects {
         Some(_) => {
-            repairs::measure(&job(0, 1), progress).map_err(refused)?.objects_to_sample(volume, wanted.stretch)
+            let first = repairs::measure(&job(0, 1, wanted.stretch), progress).map_err(refused)?;
+            (first.objects_to_sample(volume), Some(first.stretch))
         }
-        None => 1,
+        None => (1, wanted.stretch),
     };
-    let jobs: Vec<RebuildJob> = (0..all).map(|number| job(number, every)).collect();
+    let jobs: Vec<RebuildJob> = (0..all).map(|number| job(number, every, stretch)).collect();
     let rebuilds = in_parallel(jobs, wanted.threads, |job| {
         let measured = repairs::measure(&job, progress);
         progress.answered.fetch_add(1, Ordering::Relaxed);

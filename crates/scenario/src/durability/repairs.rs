@@ -16,6 +16,19 @@ use crate::progress::Progress;
 /// Parts into which a stretch is divided, after each of which it is looked whether the rebuild has ended.
 const LOOKS: u64 = 50;
 
+/// Looks at which a rebuild had gone on, from which on it can be extrapolated.
+const ENOUGH: usize = 5;
+
+/// Longest stretch, unless one is asked for.
+const LONGEST: Nanos = Nanos(60_000_000_000);
+
+/// Longest stretch that can be asked for, 30 years: time ends after 146.
+const MOST: Nanos = Nanos(30 * 365 * 86_400 * 1_000_000_000);
+
+/// About the number of events in a stretch, of the load and of the rebuild, unless one is asked for: with many events, a shorter one says as
+/// much.
+const EVENTS: u64 = 3_000_000;
+
 /// Stretches that a sample of objects may take, since its last groups are recovered more slowly than its first.
 const STRETCHES: u64 = 3;
 
@@ -38,14 +51,16 @@ pub struct RebuildJob<'p> {
     pub from: f64,
     /// Where a rebuild goes by objects, one of this number is lacking.
     pub every: u64,
-    /// Longest time simulated.
-    pub stretch: Nanos,
+    /// Longest time that is simulated of it; `None` for [`LONGEST`], or about [`EVENTS`] where the load has more events in that time.
+    pub stretch: Option<Nanos>,
     pub seed: u64,
 }
 
 /// A rebuild as measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeasuredRebuild {
+    /// Longest time that was to be simulated of it.
+    pub stretch: Nanos,
     /// Simulated time from its start, in s.
     pub simulated_s: f64,
     /// Share of it that was done in this time.
@@ -77,8 +92,8 @@ pub struct Repairs {
 
 impl MeasuredRebuild {
     /// A rebuild that ended.
-    pub fn ended(simulated_s: f64) -> Self {
-        Self { simulated_s, done: 1.0, whole_s: simulated_s }
+    pub fn ended(stretch: Nanos, simulated_s: f64) -> Self {
+        Self { stretch, simulated_s, done: 1.0, whole_s: simulated_s }
     }
 
     pub fn is_whole(self) -> bool {
@@ -86,9 +101,9 @@ impl MeasuredRebuild {
     }
 
     /// Of how many objects one is enough for a recovery that ends within a stretch, by how this one goes on.
-    pub fn objects_to_sample(self, volume: &Volume, stretch: Nanos) -> u64 {
+    pub fn objects_to_sample(self, volume: &Volume) -> u64 {
         let most = (volume.redundancy.objects.unwrap_or(1) / FEWEST).max(1);
-        ((self.whole_s / stretch.secs()).ceil() as u64).clamp(1, most)
+        ((self.whole_s / self.stretch.secs()).ceil() as u64).clamp(1, most)
     }
 
     /// The recovery of all objects, of which one of `every` was lacking.
@@ -159,29 +174,63 @@ pub fn measure(job: &RebuildJob, progress: &Progress) -> Result<MeasuredRebuild,
     let mut storage = Storage::of(job.plan.clone(), job.seed);
     let cancelled = Arc::clone(&progress.cancelled);
     storage.interrupted_by(move || !cancelled.load(Ordering::Relaxed));
-    storage.advance(Nanos(job.stretch.0 / BEFORE)).map_err(failed)?;
+    let stretch = job.begin(&mut storage).map_err(failed)?;
     job.lose(&mut storage).map_err(failed)?;
     storage.rebuild_from(job.volume.node, job.from, job.every);
-    let mut seen: Vec<(f64, f64)> = Vec::new();
-    for _ in 0..if job.every > 1 { STRETCHES * LOOKS } else { LOOKS } {
-        storage.advance(storage.now() + Nanos(job.stretch.0 / LOOKS)).map_err(failed)?;
-        let Some(now) = read(&storage, job.volume.node) else { continue };
-        let last = seen.last();
-        if now.1 < 1.0 && last.is_some_and(|last| now.0 == last.0) {
-            return Err(job.never_whole(now.1));
-        }
-        if last.is_none_or(|last| now.1 > last.1) {
-            seen.push(now);
-        }
-        if now.1 >= 1.0 {
-            break;
-        }
-    }
+    let seen = job.watch(&mut storage, stretch, failed)?;
     storage.results().map_err(failed)?; // Every simulation is checked.
-    job.found(&seen)
+    job.found(&seen, stretch)
 }
 
 impl RebuildJob<'_> {
+    /// Simulates what is before the loss; returns the stretch that is to follow.
+    fn begin(&self, storage: &mut Storage) -> Result<Nanos, StorageError> {
+        let before = self.longest().0 / BEFORE;
+        for look in 1..=LOOKS {
+            storage.advance(Nanos(before / LOOKS * look))?;
+            if self.stretch.is_none() && storage.events() >= EVENTS / BEFORE {
+                return Ok(Nanos(storage.now().0 * BEFORE));
+            }
+        }
+        Ok(self.longest())
+    }
+
+    fn longest(&self) -> Nanos {
+        self.stretch.unwrap_or(LONGEST).min(MOST)
+    }
+
+    /// Looks how far the rebuild is, until it ends or enough of it was seen; returns what was seen, each with its time in s.
+    fn watch(
+        &self,
+        storage: &mut Storage,
+        stretch: Nanos,
+        failed: impl Fn(StorageError) -> Unmeasured,
+    ) -> Result<Vec<(f64, f64)>, Unmeasured> {
+        let of_all = if self.every > 1 { STRETCHES } else { 1 };
+        let begun = storage.now();
+        let [enough, longest] = [stretch, self.longest()].map(|time| time.0.saturating_mul(of_all));
+        let mut seen: Vec<(f64, f64)> = Vec::new();
+        loop {
+            let looked = storage.now().saturating_sub(begun).0;
+            let is_enough = looked >= enough || self.stretch.is_none() && storage.events() >= EVENTS;
+            if looked >= longest || is_enough && seen.len() >= ENOUGH {
+                return Ok(seen);
+            }
+            storage.advance(storage.now() + Nanos((stretch.0 / LOOKS).max(1))).map_err(&failed)?;
+            let Some(now) = read(storage, self.volume.node) else { continue };
+            let last = seen.last();
+            if now.1 < 1.0 && last.is_some_and(|last| now.0 == last.0) {
+                return Err(self.never_whole(now.1));
+            }
+            if last.is_none_or(|last| now.1 > last.1) {
+                seen.push(now);
+            }
+            if now.1 >= 1.0 {
+                return Ok(seen);
+            }
+        }
+    }
+
     /// Has the drives fail. Where there are no more spares, they are replaced.
     fn lose(&self, storage: &mut Storage) -> Result<(), StorageError> {
         let spares = self.volume.redundancy.spares.map_or(usize::MAX, |spares| spares as usize);
@@ -207,15 +256,15 @@ impl RebuildJob<'_> {
     }
 
     /// The rebuild by how far it was at each look.
-    fn found(&self, seen: &[(f64, f64)]) -> Result<MeasuredRebuild, Unmeasured> {
-        let (name, stretch) = (&self.volume.name, self.stretch);
+    fn found(&self, seen: &[(f64, f64)], stretch: Nanos) -> Result<MeasuredRebuild, Unmeasured> {
+        let (name, longest) = (&self.volume.name, self.longest());
         if seen.is_empty() {
             let help = "simulate longer (`--stretch`), or give what is lost other places: more drives, servers or racks";
-            return Err((format!("nothing of `{name}` is rebuilt within {stretch}"), help));
+            return Err((format!("nothing of `{name}` is rebuilt within {longest}"), help));
         }
         let objects = self.volume.redundancy.objects.unwrap_or(1);
-        let found = paced(seen).map(|found| found.of_all(objects, self.every));
-        found.ok_or_else(|| (format!("hardly anything of `{name}` is rebuilt within {stretch}"), LONGER))
+        let found = paced(seen, stretch).map(|found| found.of_all(objects, self.every));
+        found.ok_or_else(|| (format!("hardly anything of `{name}` is rebuilt within {longest}"), LONGER))
     }
 }
 
@@ -227,11 +276,16 @@ fn read(storage: &Storage, volume: NodeId) -> Option<(f64, f64)> {
 
 /// A rebuild from when it was seen to have gone on. The first chunk says nothing of a rebuild that waits before the next; `None` where no
 /// second was seen.
-fn paced(seen: &[(f64, f64)]) -> Option<MeasuredRebuild> {
+fn paced(seen: &[(f64, f64)], stretch: Nanos) -> Option<MeasuredRebuild> {
     let (first, last) = (seen.first()?, seen.last()?);
     if last.1 >= 1.0 {
-        return Some(MeasuredRebuild::ended(last.0));
+        return Some(MeasuredRebuild::ended(stretch, last.0));
     }
     let per_s = (last.1 - first.1) / (last.0 - first.0);
-    (per_s > 0.0).then_some(MeasuredRebuild { simulated_s: last.0, done: last.1, whole_s: 1.0 / per_s })
+    (per_s > 0.0).then_some(MeasuredRebuild {
+        stretch,
+        simulated_s: last.0,
+        done: last.1,
+        whole_s: 1.0 / per_s,
+    })
 }

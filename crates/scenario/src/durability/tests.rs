@@ -33,7 +33,7 @@ fn repairs(seconds: &[f64]) -> Repairs {
     let law = |(at, simulated_s): (usize, &f64)| RepairLaw {
         lost: "drive",
         at_once: at as u32 + 1,
-        rebuilds: vec![MeasuredRebuild::ended(*simulated_s)],
+        rebuilds: vec![MeasuredRebuild::ended(Nanos::ZERO, *simulated_s)],
     };
     Repairs { wait_s: 0.0, laws: seconds.iter().enumerate().map(law).collect(), kinds: 1 }
 }
@@ -327,6 +327,7 @@ fn uncertain_repair_times_widen_the_interval() {
     let rebuilds = |factor: f64| {
         times
             .map(|time| MeasuredRebuild {
+                stretch: Nanos::ZERO,
                 simulated_s: 0.1 * factor * time,
                 done: 0.1,
                 whole_s: factor * time,

@@ -1,8 +1,8 @@
 //! The chance of data loss in words.
 
 use headrace_storage::ComponentSpec;
-use headrace_storage::block::array::RebuildSpec;
 use headrace_units::Nanos;
+use headrace_work::NodeId;
 
 use super::process::UnitKind;
 use super::{Durability, Estimate, LossCause, Rebuild, VolumeDurability};
@@ -61,7 +61,7 @@ pub fn notes(plan: &Plan, of: &Durability) -> Vec<String> {
     }
     for volume in &of.volumes {
         let name = &volume.component;
-        notes.extend(of_chunks(plan, name));
+        notes.extend(of_chunks(plan, volume));
         if volume.degraded > OFTEN_DEGRADED {
             notes.push(format!(
                 "{name} lacks a drive {:.0} % of the time: chances assume exponential times to loss, and are estimates",
@@ -72,15 +72,19 @@ pub fn notes(plan: &Plan, of: &Durability) -> Vec<String> {
     notes
 }
 
-/// Returns a note for an array whose rebuilds go as fast as the default number and size of chunks lets them: chances follow from that.
-fn of_chunks(plan: &Plan, name: &str) -> Option<String> {
-    let ComponentSpec::Array(array) = plan.spec.component(&format!("system.{name}"))? else { return None };
+/// Returns a note for an array whose rebuilds have the default number of chunks in flight: where that limits them, chances follow from it.
+fn of_chunks(plan: &Plan, volume: &VolumeDurability) -> Option<String> {
+    let name = &volume.component;
+    let graph = &plan.graph;
+    let is_it = |id: &NodeId| graph.view(*id).path() == name || graph.group(*id) == name;
+    let id = graph.ids().find(is_it).filter(|_| volume.tolerates > 0)?;
+    let written = graph.nodes[id.index()].field.join(".");
+    let ComponentSpec::Array(array) = plan.spec.component(&written)? else { return None };
     let rebuild = array.rebuild.unwrap_or_default();
-    let is_default = rebuild.chunk == RebuildSpec::default().chunk && rebuild.in_flight.is_none();
-    (is_default && rebuild.rate.is_none()).then(|| {
+    (rebuild.in_flight.is_none() && rebuild.rate.is_none()).then(|| {
         format!(
-            "{name}: rebuilds copy chunks of {}, the default, and how long they take follows from that: set `rebuild.chunk`, \
-             `rebuild.in_flight` or `rebuild.rate` to what the real array does",
+            "{name}: a rebuild has the default number of chunks in flight, of {} each, which may limit it: set `rebuild.in_flight`, \
+             `rebuild.chunk` or `rebuild.rate` to what the real array does",
             rebuild.chunk
         )
     })

@@ -573,6 +573,11 @@ impl Storage {
         self.machine.with_handle(|handle| handle.arena.component(component).rebuild_from(from, every));
     }
 
+    /// Returns the number of events that were simulated.
+    pub(crate) fn events(&self) -> u64 {
+        self.machine.with_handle(|handle| handle.sim.events())
+    }
+
     /// Returns one of the measures of a component; `None` where it has no such measure yet.
     pub(crate) fn meter(&self, component: NodeId, name: &str) -> Option<f64> {
         let all = self.machine.with_handle(|handle| meters(handle.arena, component, self.now));

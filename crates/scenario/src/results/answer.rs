@@ -15,7 +15,8 @@ use crate::significant::{Significant, within};
 pub fn in_words(results: &Results) -> String {
     let mut sentences: Vec<String> = results.objectives.iter().map(objectives::in_words).collect();
     sentences.extend(streams(&results.streams));
-    if let Some(bottleneck) = &results.bottleneck {
+    let has_answers = results.streams.iter().any(|stream| stream.completed > 0);
+    if let Some(bottleneck) = results.bottleneck.as_ref().filter(|_| has_answers) {
         sentences.push(limit(bottleneck, results.streams.len()));
     }
     sentences.extend(results.busiest_stretch.iter().map(stretch::in_words));
@@ -81,17 +82,17 @@ fn of_clients(bottleneck: &Bottleneck, what: &str, closed: &ClosedLoad) -> Strin
         None => return format!("{limit}."),
         Some(most) if bottleneck.utilisation < SATURATED => {
             let varies = bottleneck.not_proportional.as_ref().filter(|varies| **varies != bottleneck.component);
-            let unless = varies.map(|varies| format!(", unless {} takes several together", alike::limit(varies, None)));
+            let unless = varies.map(|varies| format!(", unless {} needs less time a request when more are there", alike::limit(varies, None)));
             format!("more in flight could raise throughput at most {}{about}{}", multiple(most), unless.unwrap_or_default())
         }
         Some(_) => match &bottleneck.not_proportional {
             Some(varies) if *varies == bottleneck.component => {
-                "a deeper queue would mostly add waiting time, unless it serves several together faster than separately"
+                "a deeper queue would mostly add waiting time, unless it needs less time a request when more are there"
                     .to_owned()
             }
             Some(varies) => {
                 let varies = alike::limit(varies, None);
-                format!("a deeper queue would mostly add waiting time, unless {varies} takes several together")
+                format!("a deeper queue would mostly add waiting time, unless {varies} needs less time a request when more are there")
             }
             None => "a deeper queue would only add waiting time".to_owned(),
         },

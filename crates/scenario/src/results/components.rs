@@ -8,7 +8,7 @@ use headrace_work::{Cause, NodeId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{HeadroomTrials, SATURATED, filling};
+use super::{HeadroomTrials, SATURATED, filling, steadiness};
 use crate::plan::{Plan, StreamPlan};
 use crate::record::MeterReading;
 use crate::run::{End, MeterKind, Outcome, StreamOutcome};
@@ -141,12 +141,14 @@ pub struct Bottleneck {
     /// Utilisation of these, for all causes.
     #[schemars(range(min = 0, max = 1))]
     pub utilisation: f64,
-    /// True if its utilisation was at least 99.5 %.
+    /// True if its utilisation was at least 99.5 %, and it fell behind or a closed stream reaches it.
     pub saturated: bool,
-    /// Headroom: the multiple of this load at which it saturates. If it was never idle, the share of the load that was completed.
-    /// Null if a closed stream reaches it, because its load depends on response times, if requests arrive faster than they
-    /// complete although no component is always busy, if it is a limit that refused more than 0.1 % of the requests, if a longer run would find it busier (`unsettled`, or a cache fills), if requests
-    /// waited for space, if a replay ended well before other streams, or if the run ended with requests that wait forever.
+    /// Headroom: the multiple of this load at which it saturates. If it fell behind, the share of the load that was completed.
+    /// Null if a closed stream reaches it, because its load depends on response times, if it was never idle but responses did not
+    /// grow, because it serves together what waits, if requests arrive faster than they complete although no component is always
+    /// busy, if it is a limit that refused more than 0.1 % of the requests, if a longer run would find it busier (`unsettled`, or a
+    /// cache fills), if requests waited for space, if a replay ended well before other streams, or if the run ended with requests
+    /// that wait forever.
     #[schemars(extend("x-unit" = "ratio"))]
     pub saturates_at: Option<f64>,
     /// True if headroom is at least `saturates_at`, and not known better: for a component whose utilisation is below a tenth and not
@@ -173,6 +175,9 @@ pub struct Bottleneck {
     /// to come, such as garbage collection. `saturates_at` is null then.
     #[schemars(extend("x-unit" = "path"))]
     pub unsettled: Option<String>,
+    /// True if it was never idle although its open streams had a steady state: it serves together what waits.
+    #[serde(skip)]
+    pub(super) keeps_up: bool,
     /// The short simulations by which an estimate was found; null where utilisation alone is the estimate.
     pub trials: Option<HeadroomTrials>,
 }
@@ -299,19 +304,22 @@ pub(super) fn bottleneck(
     let open = reaching(plan, id).all(|(_, stream)| stream.is_open());
     let is_mixed = ends_early(plan, outcomes).is_some();
     let often = utilisation * as_usual(plan, id, outcomes);
-    let kept_up = kept_up(plan, id, outcomes).filter(|_| !is_mixed);
+    let kept_up = steadiness::sustained(reaching(plan, id).map(|(at, _)| at), outcomes).filter(|_| !is_mixed);
     let never_idle = utilisation >= SATURATED;
     // A short burst keeps a server busy too, and so do commits that gather for a flush, however few; only a load that is not kept up with
     // overloads it. Requests that were in flight at the end of a steady run were kept up with.
-    let is_short = kept_up.is_some_and(|share| share < 0.99) && !is_steady(plan, id, outcomes);
+    let is_steady = steadiness::is_steady(plan, reaching(plan, id), outcomes);
+    let is_short = kept_up.is_some_and(|share| share < 0.99) && !is_steady;
     let saturated = never_idle && (!open || is_short);
     let unsettled = unsettled(plan, &busiest.path, outcomes);
-    let is_unknown =
-        is_mixed || unsettled.is_some() || hides_load(plan, outcomes) || refuses(plan, id, outcomes);
+    let is_unknown = is_mixed
+        || unsettled.is_some()
+        || hides_load(plan, outcomes)
+        || refuses(plan, id, components, outcomes);
     let by_formula = destaging_headroom(plan, busiest);
     let headroom = match () {
         () if never_idle => kept_up.filter(|_| saturated),
-        () if falls_behind(plan, outcomes) || is_unknown => None,
+        () if steadiness::falls_behind(plan, outcomes) || is_unknown => None,
         () => Some(by_formula.unwrap_or(0.0).max(1.0 / often)),
     };
     let in_turn = sends_in_turn(plan, id);
@@ -347,6 +355,7 @@ pub(super) fn bottleneck(
         background,
         not_proportional: not_proportional.map(|id| plan.graph.nodes[id.index()].path.clone()),
         unsettled,
+        keeps_up: never_idle && open && is_steady && !is_mixed,
         trials: None,
     })
 }
@@ -430,16 +439,16 @@ pub(super) const LITTLE: f64 = 0.05;
 /// they have more room than utilisation tells.
 fn in_background(plan: &Plan, busiest: &ComponentResults, components: &[ComponentResults]) -> f64 {
     let is_asked_for = |cause: Cause| plan.streams.iter().any(|stream| stream.spec.cause == cause);
-    // What archives migrate is what was put, and grows with that.
-    let ends = |meter: &str| components.iter().any(|component| component.meters.contains_key(meter));
+    let has_meter = |meter: &str| components.iter().any(|component| component.meters.contains_key(meter));
     let works = [
         (Cause::Rebuild, "rebuild_progress"),
         (Cause::Scrub, "scrub_progress"),
+        // What archives migrate is what was put, and grows with that: only a copy has a progress.
         (Cause::Migration, "copy_progress"),
     ];
     let own = works
         .into_iter()
-        .filter(|(cause, meter)| !is_asked_for(*cause) && ends(meter))
+        .filter(|(cause, meter)| !is_asked_for(*cause) && has_meter(meter))
         .map(|(cause, _)| cause);
     let busy = |cause: Cause| busiest.utilisation_by_cause.get(cause.name()).copied().unwrap_or(0.0);
     let all: f64 = busiest.utilisation_by_cause.values().sum();
@@ -529,85 +538,16 @@ fn limiting<'c>(plan: &Plan, components: &'c [ComponentResults]) -> Option<(Node
     limit.or(server)
 }
 
-/// Returns true if requests of an open stream are answered more slowly than they come, and the longer the more so. A run that is taken
-/// whole, and a stream at a rate that varies, have no steady state to drift from: a tenth of the requests in flight at the end is more than
-/// a burst leaves.
-pub(super) fn falls_behind(plan: &Plan, outcomes: &[Outcome]) -> bool {
-    let drifts = drifts(outcomes);
-    let mut open = plan.streams.iter().enumerate().filter(|(_, stream)| stream.is_open());
-    let behind = |at| sustained(std::iter::once(at), outcomes).is_some_and(|share| share < 0.99);
-    open.any(|(at, stream)| match stream.varies() || plan.is_whole() {
-        true => outcomes.iter().any(|outcome| outcome.streams[at].is_behind()),
-        false => drifts && behind(at),
-    }) || backs_up(plan, outcomes)
-}
-
-fn drifts(outcomes: &[Outcome]) -> bool {
-    outcomes.iter().any(|outcome| !outcome.steady)
-}
-
-/// Responses that are longer by this factor in the last quarter of a run than in the second grow, although a cut may be found behind which they
-/// look steady.
-const LONGER: f64 = 1.2;
-
-/// With fewer segments, a run is undecided.
-const ENOUGH_SEGMENTS: usize = 8;
-
-/// More requests than this that wait at the end, and a larger share of all, are no chance.
-const BACKLOG: f64 = 1_000.0;
-const BEHIND: f64 = 0.01;
-
-/// Returns true if responses of a stream grew during a replication; `None` if it is too short to tell.
-fn grows(at: usize, outcome: &Outcome) -> Option<bool> {
-    let mean = |from: f64, to: f64| {
-        let within = outcome
-            .series
-            .iter()
-            .filter(|segment| (from..=to).contains(&(segment.time.secs() / outcome.ended_at.secs())));
-        let (sum, completed) = within.fold((0.0, 0.0), |(sum, completed), segment| {
-            let own = segment.completed[at] as f64;
-            (sum + own * segment.mean_ns[at], completed + own)
-        });
-        (completed > 0.0).then(|| sum / completed)
-    };
-    let is_long = outcome.series.len() >= ENOUGH_SEGMENTS;
-    Some(mean(0.75, 1.0)? > LONGER * mean(0.25, 0.5)?).filter(|_| is_long)
-}
-
-/// Returns true if the responses of the streams that reach a component had a steady state. Those of a recording, and of rates that vary, have none
-/// that could be told from a drift.
-fn is_steady(plan: &Plan, id: NodeId, outcomes: &[Outcome]) -> bool {
-    let can_tell = |(at, stream): (usize, &StreamPlan)| {
-        !stream.varies() && outcomes.iter().all(|outcome| grows(at, outcome) == Some(false))
-    };
-    !plan.is_whole() && !drifts(outcomes) && reaching(plan, id).all(can_tell)
-}
-
-/// Returns true if requests of an open stream at a steady rate wait for ever longer, and many of them at the end.
-fn backs_up(plan: &Plan, outcomes: &[Outcome]) -> bool {
-    let mut open = plan.streams.iter().enumerate().filter(|(_, stream)| stream.is_open() && !stream.varies());
-    open.any(|(at, _)| {
-        outcomes.iter().any(|outcome| {
-            let of = &outcome.streams[at];
-            let late = outcome.ended_at.secs() / of.last_born.secs() - 1.0;
-            late > BEHIND && late * of.born as f64 > BACKLOG && grows(at, outcome) == Some(true)
-        })
-    })
-}
-
 /// A limit that refuses more than this share of the requests has no headroom: it refuses some at every load, and more of a larger one.
 const MOST_REFUSED: f64 = 0.001;
 
-/// Returns true if a limit of rates is in use, and requests are lost.
-fn refuses(plan: &Plan, id: NodeId, outcomes: &[Outcome]) -> bool {
-    plan.graph.view(id).features().limits_rate && lost(outcomes) > MOST_REFUSED
-}
-
-/// Returns the share of the requests that were dropped, expired or failed.
-pub(super) fn lost(outcomes: &[Outcome]) -> f64 {
-    let streams = || outcomes.iter().flat_map(|outcome| &outcome.streams);
-    let lost: u64 = streams().map(|stream| stream.finished() - stream.answered).sum();
-    lost as f64 / streams().map(|stream| stream.born).sum::<u64>().max(1) as f64
+/// Returns true if a component, or the one that it is a part of, is a limit that refuses requests.
+fn refuses(plan: &Plan, id: NodeId, components: &[ComponentResults], outcomes: &[Outcome]) -> bool {
+    let limit = &components[id.index()];
+    let all = std::iter::once(limit).chain(limit.within.map(|whole| &components[whole as usize]));
+    let refused: f64 = all.filter_map(|of| of.meters.get("refused").copied().flatten()).sum();
+    let born = reaching(plan, id).flat_map(|(at, _)| outcomes.iter().map(move |of| of.streams[at].born));
+    refused > MOST_REFUSED * born.sum::<u64>() as f64
 }
 
 impl ComponentResults {
@@ -622,27 +562,4 @@ impl ComponentResults {
 /// The streams whose requests come to a component, with their numbers.
 fn reaching(plan: &Plan, id: NodeId) -> impl Iterator<Item = (usize, &StreamPlan)> {
     plan.streams.iter().enumerate().filter(move |(_, stream)| plan.graph.reaches(stream.target, id))
-}
-
-/// The share of the offered load that was sustained, of the streams that reach a component.
-fn kept_up(plan: &Plan, id: NodeId, outcomes: &[Outcome]) -> Option<f64> {
-    sustained(reaching(plan, id).map(|(at, _)| at), outcomes)
-}
-
-/// The share of the offered load of streams that was sustained: the rate of answers over the rate of requests up to the last one
-/// made. None where all were made at once.
-fn sustained(streams: impl Iterator<Item = usize>, outcomes: &[Outcome]) -> Option<f64> {
-    let (mut offered, mut sustained) = (0.0, 0.0);
-    for at in streams {
-        for outcome in outcomes {
-            let of = &outcome.streams[at];
-            if of.last_born.0 == 0 || outcome.ended_at.0 == 0 {
-                return None;
-            }
-            offered += of.born as f64 / of.last_born.secs();
-            sustained +=
-                (of.answered + of.expired + of.failed - of.abandoned) as f64 / outcome.ended_at.secs();
-        }
-    }
-    (offered > 0.0).then(|| sustained / offered)
 }

@@ -7,10 +7,10 @@ use super::{ComponentResults, Results};
 /// A sentence for each array that evicted members: which, when and why.
 pub(super) fn in_words(results: &Results) -> Vec<String> {
     let of_array = |array: &ComponentResults| {
-        let evicts = format!("{} evicts ", array.path);
         let evicted = results.phases.iter().flat_map(|phase| {
-            let names = phase.after.iter().filter_map(|event| event.strip_prefix(&evicts)?.split_once(':'));
-            names.map(|(name, _)| format!("{name} at {}", Nanos::from_secs(phase.from_s)))
+            let own = phase.events.iter().filter(|event| event.path == array.path);
+            let names = own.filter_map(|event| event.evicted.as_ref());
+            names.map(|name| format!("{name} at {}", Nanos::from_secs(phase.from_s)))
         });
         let all: Vec<String> = evicted.collect();
         (!all.is_empty()).then(|| format!("{} evicts {}{}.", array.path, all.join(", "), slowness(array)))

@@ -13,6 +13,7 @@ mod objectives;
 mod phases;
 mod rebuilds;
 mod response;
+mod steadiness;
 mod steps;
 mod streams;
 mod stretch;

@@ -8,13 +8,14 @@ use headrace_units::{Nanos, PerSecond};
 use headrace_work::NodeId;
 use headrace_workload::PatternSpec;
 
-use super::components::{FARTHEST_ESTIMATE, LITTLE, changes, ends_early, falls_behind, lacks};
+use super::components::{FARTHEST_ESTIMATE, LITTLE, changes, ends_early, lacks};
+use super::steadiness::falls_behind;
 use super::{Bottleneck, MOST_STREAMS, StreamResults, filling, trials};
 use crate::alike;
 use crate::faults::Moment;
 use crate::plan::{Plan, StreamPlan};
 use crate::run::{End, Outcome, StreamOutcome};
-use crate::spec::WarmUp;
+use crate::spec::{DEFAULT_REQUESTS, WarmUp};
 
 /// Returns the note on replications of a recording.
 const SAME_REQUESTS: &str =
@@ -57,6 +58,7 @@ pub(super) fn of(
     notes.extend(plan.streams.iter().filter_map(within_a_sector));
     notes.extend(unanswered(streams));
     notes.extend(of_traces(plan, outcomes, streams));
+    notes.extend(unused_requests(plan));
     notes.extend(of_logs(plan, outcomes.len()));
     notes.dedup();
     notes
@@ -69,6 +71,17 @@ fn endings(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
     let missing =
         (outcomes.len() < asked).then(|| format!("{} of {asked} replications were run", outcomes.len()));
     early.chain(missing).collect()
+}
+
+/// Returns a note if a replay is longer than the number of requests that the scenario asks for.
+fn unused_requests(plan: &Plan) -> Option<String> {
+    let asked = plan.run().requests.filter(|asked| *asked != DEFAULT_REQUESTS)?;
+    let recorded: u64 = plan.streams.iter().map(StreamPlan::recorded).sum::<Option<u64>>()?;
+    (asked < recorded).then(|| {
+        format!(
+            "`run.requests` does not shorten a replay: all {recorded} requests are there; to read fewer, write `first: {asked}` beside the file"
+        )
+    })
 }
 
 /// Which training had epochs left when that of another stream ended the run.
@@ -223,12 +236,13 @@ fn untrusted(plan: &Plan, streams: &[StreamResults]) -> Vec<String> {
     let method = |stream: &StreamResults| {
         stream.response.interval.as_ref().filter(|interval| !interval.trusted).map(|interval| interval.method)
     };
-    let all: Vec<(&str, Method)> =
-        streams.iter().filter_map(|stream| Some((stream.name.as_str(), method(stream)?))).collect();
-    let is_recorded = plan.streams.iter().all(StreamPlan::is_recorded);
-    let note = |whose: &str, method: Method| {
+    let own = plan.streams.iter().map(StreamPlan::is_recorded).zip(streams);
+    let all: Vec<(&str, Method, bool)> = own
+        .filter_map(|(is_recorded, stream)| Some((stream.name.as_str(), method(stream)?, is_recorded)))
+        .collect();
+    let note = |whose: &str, method: Method, is_recorded: bool| {
         let why = match method {
-            // More of what was recorded there is not.
+            // A recording has no more requests than it has.
             Method::BatchMeans if is_recorded => "successive batches are still correlated, or too few",
             Method::BatchMeans => {
                 "successive batches are still correlated, or too few; run longer or use replications"
@@ -240,10 +254,11 @@ fn untrusted(plan: &Plan, streams: &[StreamResults]) -> Vec<String> {
         format!("{whose}: the interval cannot be trusted: {why}")
     };
     match &all[..] {
-        many @ [(_, method), ..] if many.len() > MOST_STREAMS => {
-            vec![note(&format!("{} streams", many.len()), *method)]
+        many @ [(_, method, _), ..] if many.len() > MOST_STREAMS => {
+            let are_recorded = many.iter().all(|(.., is_recorded)| *is_recorded);
+            vec![note(&format!("{} streams", many.len()), *method, are_recorded)]
         }
-        few => few.iter().map(|(name, method)| note(name, *method)).collect(),
+        few => few.iter().map(|(name, method, is_recorded)| note(name, *method, *is_recorded)).collect(),
     }
 }
 
@@ -273,16 +288,23 @@ fn limits(bottleneck: Option<&Bottleneck>) -> Option<String> {
         (false, Some(_)) if of.estimate => {
             let why = why_estimated(of);
             Some(match &of.trials {
-                Some(found) => format!("headroom is measured {}, since {why}", trials::in_words(found)),
+                Some(found) => {
+                    format!("headroom is measured, since {why}: {}", trials::in_words(found, of.at_least))
+                }
                 None => {
                     format!("headroom is an estimate: {why}; `headrace capacity` finds the sustainable load")
                 }
             })
         }
-        (false, None) if of.closed.is_none() => {
+        (false, None) if of.closed.is_none() && of.unsettled.is_some() => {
             let busier = alike::limit(of.unsettled.as_ref()?, None);
             Some(format!("no headroom is given, since a longer run would find {busier} busier"))
         }
+        (false, None) if of.keeps_up => Some(format!(
+            "no headroom is given, since {} is never idle and yet keeps up: it serves together what waits; `headrace capacity` finds the \
+             sustainable load",
+            alike::limit(&of.component, of.what.as_deref())
+        )),
         _ => None,
     }
 }
@@ -302,7 +324,7 @@ fn why_estimated(of: &Bottleneck) -> String {
             format!("the same requests use {varies}, whose utilisation is not proportional to the load")
         }
         (None, Some(stream)) if of.not_proportional.is_none() => {
-            format!("it applies to the mean load, but the load of {stream} varies with time")
+            format!("the load of {stream} varies with time, and headroom is by its mean")
         }
         _ => format!("the utilisation of {own} is not proportional to the load"),
     }

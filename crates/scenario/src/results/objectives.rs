@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::plan::Objective;
 use crate::plan::Plan;
-use crate::run::{Outcome, RunSegment};
+use crate::run::{End, Outcome, RunSegment};
 
 /// One objective, and what was found.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -23,15 +23,16 @@ pub struct ObjectiveResults {
     pub asked: f64,
     /// The time.
     pub within_ms: f64,
-    /// Share of requests that was in time. Requests of the stream that were dropped, expired or failed were not.
+    /// Share of requests that was in time. Requests of the stream that were dropped, expired or failed were not, nor those that waited at the
+    /// end of a run that ended because nothing went on, or because too many did.
     #[schemars(range(min = 0, max = 1))]
     pub share: f64,
     /// Half-width of the 95 % confidence interval of `share`: from replications, or from the segments of a single run; null if a single run is
     /// too short, or has no steady state: one with faults, of a replayed recording, or at a rate that varies is taken as it is.
     #[schemars(range(min = 0, max = 1))]
     pub half_width: Option<f64>,
-    /// True if the objective is met all over the interval, false if it is missed all over it; null if the run does not decide it, or
-    /// no request was answered.
+    /// True if the objective is met all over the interval, false if it is missed all over it; null if the run does not decide it, no
+    /// request was answered, or it seems to be met by a run that ended early.
     pub met: Option<bool>,
 }
 
@@ -46,6 +47,8 @@ fn one(plan: &Plan, at: usize, outcomes: &[Outcome]) -> ObjectiveResults {
     let all: u64 = found.iter().map(|(_, count)| count).sum();
     let share = found.iter().map(|(share, count)| share * *count as f64).sum::<f64>() / all.max(1) as f64;
     let half_width = half_width(plan, at, outcomes, &found);
+    let met = verdict(objective.share, share, half_width, plan.is_whole()).filter(|_| all > 0);
+    let is_complete = outcomes.iter().all(|outcome| outcome.end.is_complete());
     ObjectiveResults {
         name: objective.name.clone(),
         objective: format!("{} within {}", Fraction(objective.share), objective.within),
@@ -54,7 +57,7 @@ fn one(plan: &Plan, at: usize, outcomes: &[Outcome]) -> ObjectiveResults {
         within_ms: objective.within.ms(),
         share,
         half_width,
-        met: verdict(objective.share, share, half_width, plan.is_whole()).filter(|_| all > 0),
+        met: met.filter(|met| !met || is_complete),
     }
 }
 
@@ -63,7 +66,9 @@ fn share(objective: &Objective, outcome: &Outcome) -> Option<(f64, u64)> {
     let stream = &outcome.streams[objective.stream];
     let responses = stream.series(objective.operation)?;
     let count = responses.tally.count();
-    let answered = stream.answered as f64 / stream.finished().max(1) as f64;
+    let is_stuck = matches!(outcome.end, End::Idle | End::TooManyInFlight | End::TooManyParts);
+    let waiting = if is_stuck { stream.in_flight } else { 0 };
+    let answered = stream.answered as f64 / (stream.finished() + waiting).max(1) as f64;
     (count > 0).then(|| (objective.share_of(&responses.distribution) * answered, count))
 }
 

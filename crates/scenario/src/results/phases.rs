@@ -24,6 +24,19 @@ pub struct PhaseResults {
     pub after: Vec<String>,
     /// One entry per stream.
     pub streams: Vec<PhaseStreamResults>,
+    /// Its events, for sentences about them.
+    #[serde(skip)]
+    pub(super) events: Vec<PhaseEvent>,
+}
+
+/// An event at the start of a phase.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct PhaseEvent {
+    /// Path of the component that it is of.
+    pub path: String,
+    pub what: Event,
+    /// Path of the member that an array evicts.
+    pub evicted: Option<String>,
 }
 
 /// Results of a stream in a phase.
@@ -76,7 +89,8 @@ fn phase(
     PhaseResults {
         from_s: mean(|phase| phase.span.0.secs()),
         to_s: mean(|phase| phase.span.1.secs()),
-        after: events(plan, copies, &all[0].after),
+        after: in_words(plan, copies, &all[0].after),
+        events: all[0].after.iter().map(|(node, what)| event(plan, *node, *what)).collect(),
         streams: (0..plan.streams.len()).map(|stream| of_stream(plan, &all, stream)).collect(),
     }
 }
@@ -99,7 +113,7 @@ fn of_stream(plan: &Plan, all: &[&PhaseOutcome], stream: usize) -> PhaseStreamRe
 }
 
 /// What happened, in words: of a copy of a group that a fault is of, what happened to all of its components is one event.
-fn events(plan: &Plan, copies: &IndexMap<&str, BTreeSet<NodeId>>, all: &[(NodeId, Event)]) -> Vec<String> {
+fn in_words(plan: &Plan, copies: &IndexMap<&str, BTreeSet<NodeId>>, all: &[(NodeId, Event)]) -> Vec<String> {
     let mut left = all.to_vec();
     let mut said = Vec::new();
     for (name, members) in copies {
@@ -112,7 +126,7 @@ fn events(plan: &Plan, copies: &IndexMap<&str, BTreeSet<NodeId>>, all: &[(NodeId
             }
         }
     }
-    said.extend(left.iter().map(|(node, event)| in_words(plan, *node, *event)));
+    said.extend(left.iter().map(|(node, event)| event_in_words(plan, *node, *event)));
     said
 }
 
@@ -131,7 +145,16 @@ fn is_change(event: Event, fails: bool) -> bool {
     }
 }
 
-fn in_words(plan: &Plan, node: NodeId, event: Event) -> String {
+fn event(plan: &Plan, node: NodeId, what: Event) -> PhaseEvent {
+    let path = |node: NodeId| plan.graph.nodes[node.index()].path.clone();
+    let evicted = match what {
+        Event::Evicts(member) => Some(path(member)),
+        _ => None,
+    };
+    PhaseEvent { path: path(node), what, evicted }
+}
+
+fn event_in_words(plan: &Plan, node: NodeId, event: Event) -> String {
     let of = &plan.graph.nodes[node.index()];
     let path = &of.path;
     match event {

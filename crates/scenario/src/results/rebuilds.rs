@@ -1,9 +1,10 @@
 //! What a run says of rebuilds, scrubs, copies, repacks and verification: their rate, when they end, what they cost the foreground, and whether they leave their disks idle.
 
-use headrace_storage::ComponentSpec;
 use headrace_storage::block::paced_work::Precedence;
+use headrace_storage::{ComponentSpec, Event};
 use headrace_units::{BytesPerSecond, Nanos};
 
+use super::phases::PhaseEvent;
 use super::{ComponentResults, PhaseResults, PhaseStreamResults, Results};
 
 /// Below this share of the time, disks are idle rather than busy with a rebuild or a scrub.
@@ -20,19 +21,25 @@ struct RebuildResults<'r> {
     bytes: f64,
 }
 
-/// A kind of work: its name, and the meters of its progress, time and bytes.
+/// A kind of work: its name, its word in events, and the meters of its progress, time and bytes.
 struct RebuildKind {
     name: &'static str,
+    work: &'static str,
     meters: [&'static str; 3],
 }
 
 const KINDS: [RebuildKind; 5] = [
-    RebuildKind { name: "Rebuild", meters: ["rebuild_progress", "rebuild_s", "rebuilt_bytes"] },
-    RebuildKind { name: "Scrub", meters: ["scrub_progress", "scrub_s", "scrubbed_bytes"] },
-    RebuildKind { name: "Copy", meters: ["copy_progress", "copy_s", "copied_bytes"] },
-    RebuildKind { name: "Repack", meters: ["repack_progress", "repack_s", "repacked_bytes"] },
+    RebuildKind {
+        name: "Rebuild",
+        work: "rebuild",
+        meters: ["rebuild_progress", "rebuild_s", "rebuilt_bytes"],
+    },
+    RebuildKind { name: "Scrub", work: "scrub", meters: ["scrub_progress", "scrub_s", "scrubbed_bytes"] },
+    RebuildKind { name: "Copy", work: "copy", meters: ["copy_progress", "copy_s", "copied_bytes"] },
+    RebuildKind { name: "Repack", work: "repack", meters: ["repack_progress", "repack_s", "repacked_bytes"] },
     RebuildKind {
         name: "Verification",
+        work: "verification",
         meters: ["verification_progress", "verification_s", "verified_bytes"],
     },
 ];
@@ -82,12 +89,15 @@ impl RebuildResults<'_> {
 
     /// Returns whether the work goes on in each phase; `None` until it begins.
     fn goes_on(&self, phases: &[PhaseResults]) -> Vec<Option<bool>> {
-        let (path, name) = (&self.array.path, self.kind.name.to_lowercase());
-        let (begins, ends) = (format!("{path} begins to {name}"), format!("{path} ends its {name}"));
+        let goes_on = |event: &PhaseEvent| match event.what {
+            Event::Begins(work) if work == self.kind.work => Some(true),
+            Event::Ends(work) if work == self.kind.work => Some(false),
+            _ => None,
+        };
         let mut state = None;
         let after = |phase: &PhaseResults| {
-            let mut events = phase.after.iter().rev().filter(|event| **event == begins || **event == ends);
-            state = events.next().map(|event| *event == begins).or(state);
+            let mut own = phase.events.iter().rev().filter(|event| event.path == self.array.path);
+            state = own.find_map(goes_on).or(state);
             state
         };
         phases.iter().map(after).collect()

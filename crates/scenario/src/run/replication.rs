@@ -155,7 +155,7 @@ impl<'m> RequestSource<'m> {
         measured
     }
 
-    /// Waits for room, or returns true if there is some, as the stream says.
+    /// Waits for room, if the stream does, and returns true; if it drops requests instead, returns false where there is no room.
     pub async fn has_room(&'m self) -> bool {
         let Some(room) = &self.room else { return true };
         match self.when_full {

@@ -7,7 +7,13 @@ use headrace_scenario::progress::Progress;
 use headrace_units::{Nanos, YEAR_S};
 
 fn wanted(stretch_s: f64) -> Wanted {
-    Wanted { years: 5.0, stretch: Nanos::from_secs(stretch_s), replications: 4, within: 0.02, threads: 2 }
+    Wanted {
+        years: 5.0,
+        stretch: Some(Nanos::from_secs(stretch_s)),
+        replications: 4,
+        within: 0.02,
+        threads: 2,
+    }
 }
 
 fn asked(text: &str, stretch_s: f64) -> Result<Durability, String> {

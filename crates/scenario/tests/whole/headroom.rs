@@ -7,8 +7,12 @@ use headrace_scenario::simulate;
 
 fn run(system: &str, stream: &str, requests: u64) -> Results {
     let text = format!("system: {system}\nworkload: {{x: {stream}}}\nrun: {{requests: {requests}}}\n");
+    run_text(&text)
+}
+
+fn run_text(text: &str) -> Results {
     let options = Options { headroom: true, ..Options::default() };
-    let found = simulate(&text, "headroom.yaml", &[], &options, &Progress::default());
+    let found = simulate(text, "headroom.yaml", &[], &options, &Progress::default());
     found.unwrap_or_else(|problems| panic!("{}", problems.rendered())).results
 }
 
@@ -64,4 +68,73 @@ fn a_cache_that_is_cold_in_a_short_simulation_does_not_count() {
     let stream = "{to: c, arrivals: {poisson: 80 /s}, size: 64 KiB, align: 64 KiB, footprint: 1 GiB}";
     let found = bottleneck(cache, stream, 200_000);
     assert!((found.saturates_at.unwrap() / (4.0 / 3.0 / 0.8) - 1.0).abs() < 0.1, "{found:?}");
+}
+
+/// Two copies of 200 reads/s carry 400 without hedges. With them, a read that waits is sent twice, so that half of that is carried when all
+/// wait: about 200, twice the load.
+#[test]
+fn hedged_reads_have_the_headroom_of_those_sent_twice() {
+    let text = "parts: {d: {type: station, service: {exponential: 5 ms}, capacity: 10 GiB}}
+system: {v: {type: array, level: raid1, of: d, disks: 2, hedge: 12 ms}}
+workload: {x: {to: v, arrivals: {poisson: 100 /s}, size: 4 KiB, op: read}}
+run: {requests: 50000}\n";
+    let found = run_text(text).bottleneck.unwrap();
+    assert!((1.7..2.3).contains(&found.saturates_at.unwrap()), "{found:?}");
+}
+
+/// Reads pass while writes wait for one of two stripes: they fall behind, and there is no headroom.
+#[test]
+fn writes_that_fall_behind_reads_leave_no_headroom() {
+    let text = "parts: {d: {type: station, service: {exponential: 5 ms}, capacity: 100 GB}}
+system: {v: {type: array, level: raid5, of: d, disks: 5, stripe_unit: 64 KiB, stripe_cache: 2}}
+workload: {u: {to: v, arrivals: {poisson: 200 /s}, op: {reads: 70 %}, size: 16 KiB, align: 16 KiB}}
+run: {requests: 60000}\n";
+    let found = run_text(text);
+    assert_eq!(found.bottleneck.unwrap().saturates_at, None, "{}", found.answer);
+    assert!(found.notes.iter().any(|note| note.contains("faster than they complete")), "{:?}", found.notes);
+}
+
+/// A server of 5 ms carries 200 reads/s; where those that wait for longer than 20 ms are sent again on another path, about 100.
+#[test]
+fn retries_on_another_path_make_headroom_an_estimate() {
+    let text = "system:
+  d: {type: station, service: {exponential: 5 ms}, capacity: 10 GB}
+  h: {type: server, cores: 4, path_timeout: 20 ms}
+  sw1: {type: switch, preset: fc_8g, connects: [h, d]}
+  sw2: {type: switch, preset: fc_8g, connects: [h, d]}
+workload: {u: {from: h, to: d, arrivals: {poisson: 60 /s}, op: read, size: 16 KiB, align: 16 KiB}}
+run: {requests: 60000}\n";
+    let found = run_text(text).bottleneck.unwrap();
+    assert!(found.estimate, "{found:?}");
+    assert!((1.2..2.1).contains(&found.saturates_at.unwrap()), "{found:?}");
+}
+
+/// A copy of 2 ms carries 500 reads/s and one of 20 ms 50: together 550, of which half each would be 100.
+#[test]
+fn the_shortest_queue_uses_a_faster_copy_more() {
+    let text = "system:
+  a: {type: station, service: {exponential: 2 ms}, capacity: 10 GB}
+  b: {type: station, service: {exponential: 20 ms}, capacity: 10 GB}
+  v: {type: array, level: raid1, of: [a, b], read_from: shortest_queue}
+workload: {u: {to: v, arrivals: {poisson: 200 /s}}}
+run: {requests: 60000}\n";
+    let found = run_text(text).bottleneck.unwrap();
+    assert!(found.estimate, "{found:?}");
+    assert!((2.3..3.1).contains(&found.saturates_at.unwrap()), "{found:?}");
+}
+
+/// Each direction of a port carries 1,000 messages of 100 kB: 600 reads and 600 writes do not add up.
+#[test]
+fn work_on_different_servers_does_not_add_up() {
+    let text = "system:
+  d: {type: station, servers: 100, service: 100 us}
+  h: {type: server, cores: 8, submit: 5 us, complete: 5 us}
+  sw: {type: switch, rate: 100 MB/s, connects: [h, d]}
+workload:
+  r: {from: h, to: d, arrivals: {poisson: 600 /s}, op: read, size: 100 kB, align: 4 KiB}
+  w: {from: h, to: d, arrivals: {poisson: 600 /s}, op: write, size: 100 kB, align: 4 KiB}
+run: {requests: 50000}\n";
+    let found = run_text(text).bottleneck.unwrap();
+    assert!((found.utilisation - 0.6).abs() < 0.02, "{found:?}");
+    assert!((found.saturates_at.unwrap() - 1.0 / 0.6).abs() < 0.1, "{found:?}");
 }

@@ -197,7 +197,7 @@ fn answers_on_a_curve_say_what_they_cover() {
     assert!(bottleneck.estimate && bottleneck.uneven.as_deref() == Some("users"), "{bottleneck:?}");
     for note in [
         "users: its rate varies with time, so results cover the whole run, and no warm-up is discarded",
-        "headroom is an estimate: it applies to the mean load, but the load of users varies with time",
+        "headroom is an estimate: the load of users varies with time, and headroom is by its mean",
         "requests of users come at up to 150 /s, more than the ",
     ] {
         assert!(whole.notes.iter().any(|found| found.contains(note)), "{note}: {:?}", whole.notes);

@@ -177,8 +177,12 @@ impl<'m> Component<'m> for Bucket<'m> {
         let of = |taken: f64| {
             let lasts = Nanos::from_secs(self.content(now).tokens / (taken - self.plan.rate));
             let rate = self.rate_of(self.plan.rate);
+            let until = match lasts {
+                Nanos::ZERO => "is used up, and now".to_owned(),
+                _ => format!("lasts for {lasts} more, and then"),
+            };
             format!(
-                "{}: requests took {}, and {rate} come back: what was saved lasts for {lasts} more, and then {rate} is all that it carries",
+                "{}: requests took {}, and {rate} come back: what was saved {until} {rate} is all that it carries",
                 self.path,
                 self.rate_of(taken)
             )

@@ -137,6 +137,10 @@ impl Theory for StationSpec {
                 view.path()
             )));
         }
+        let exponential = self.of_load(view, load).ok().filter(Distribution::is_exponential);
+        if let Some(service) = exponential.filter(|_| self.servers > 1) {
+            return Ok(Model::Several { mean_ms: service.mean(), servers: self.servers, share: 1.0 });
+        }
         Ok(match self.service(view, Op::Read, 0).and_then(|_| self.of_load(view, load)) {
             Ok(distribution) => Model::Single { distribution, share: 1.0, formula: "M/G/1", mild: None },
             Err(fails) => busy(fails),

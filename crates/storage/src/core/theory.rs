@@ -194,6 +194,15 @@ pub enum Model {
         /// An assumption that fails by so little that the formula is still an approximation.
         mild: Option<&'static str>,
     },
+    /// One queue with several servers, of exponential service.
+    Several {
+        /// Mean time for which a request holds a server, in ms.
+        mean_ms: f64,
+        /// Number of servers.
+        servers: u32,
+        /// The share of the requests that comes to these servers.
+        share: f64,
+    },
     /// Each request visits several servers at once and is done with the last.
     Forked {
         /// Distribution of the time for which the largest part holds its server, in ms.
@@ -222,6 +231,7 @@ impl Model {
     pub fn work_ms(&self) -> f64 {
         match self {
             Self::Single { distribution, share, .. } => distribution.mean() * share,
+            Self::Several { mean_ms, servers, share } => mean_ms * share / f64::from(*servers),
             Self::Forked { work_ms, .. } | Self::Busy { work_ms, .. } => *work_ms,
         }
     }

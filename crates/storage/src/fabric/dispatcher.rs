@@ -43,6 +43,9 @@ impl Theory for DispatcherPlan {
             Model::Single { distribution, share, formula, mild } => {
                 Model::Single { distribution, share: share * part, formula, mild }
             }
+            Model::Several { mean_ms, servers, share } => {
+                Model::Several { mean_ms, servers, share: share * part }
+            }
             Model::Forked { distribution, branches, share, work_ms, kind } => {
                 Model::Forked { distribution, branches, share: share * part, work_ms: work_ms * part, kind }
             }

@@ -81,7 +81,8 @@ struct Files {
 }
 
 impl Files {
-    /// Takes an operation. Returns two truths: its file was deleted before; it gets another number of bytes than the file has.
+    /// Takes an operation. The first value is true if its file was deleted before, the second if it gets another number of bytes than the
+    /// file has.
     fn take(&mut self, logged: &Logged, unseen: Unseen) -> [bool; 2] {
         let op = logged.op;
         let Some(at) = self.by_name.get(op.file) else {

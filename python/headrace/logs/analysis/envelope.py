@@ -12,6 +12,7 @@ Json = dict[str, Any]
 Floats = NDArray[np.float64]
 
 FEWEST = 3  # A line through fewer points has no error.
+LEAST_R2 = 0.5  # A line that explains less of the spread than this says nothing of latency and rate.
 
 
 def envelope(rows: pl.DataFrame, stratum: int) -> pl.DataFrame:
@@ -43,6 +44,11 @@ def fit(points: pl.DataFrame) -> Json | None:
     found["slope_s_per_byte"] = _coefficient(slope, errors[1], free)
     found["rate_bytes_per_s"] = _rate(found["slope_s_per_byte"])
     return found
+
+
+def says_rate(fit: Json) -> bool:
+    """Return true if a line explains so much of the spread that its latency and rate mean something."""
+    return bool(fit["r2"] >= LEAST_R2)
 
 
 def _table(residual: float, total: float, free: int) -> Json:

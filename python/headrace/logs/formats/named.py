@@ -44,6 +44,9 @@ def named(header: str, given: Mapping[str, str] | None, file: str | Path) -> For
     A column may have a unit behind a colon, `bytes=size:KiB` or `seconds=ms:ms`. Raises `ScenarioError` where a column
     is not there, or a unit is none.
     """
+    if "\r" in header.rstrip("\r"):
+        message = f"{file}: there is a carriage return within its first line"
+        raise refusal(file, message, "end lines with a line feed, such as by tr '\\r' '\\n' <FILE")
     columns = next(csv.reader([header], delimiter=_delimiter(header)), [])
     where = _places(columns, given, file)
     return Format(
@@ -61,13 +64,14 @@ def _delimiter(header: str) -> str:
     return max(",;\t", key=header.count)
 
 
-def _unit_in(name: str) -> str | None:
-    """Return the unit, neither bytes nor seconds, that the name of a column ends in."""
-    if found := re.search(r"(?:_|\b)([kmgt])(i?)b\)?$", name, re.IGNORECASE):
-        letter = found[1].upper()
-        return f"{letter}iB" if found[2] else f"{'k' if letter == 'K' else letter}B"
+def _unit_in(name: str, kind: str) -> str | None:
+    """Return the unit of a size, but not bytes, or of a time, but not seconds, that the name of a column ends in."""
+    if kind == "size":
+        found = re.search(r"(?:_|\b)([kmgt])(i?)b\)?$", name, re.IGNORECASE)
+        letter = found[1].upper() if found else ""
+        return found and (f"{letter}iB" if found[2] else f"{'k' if letter == 'K' else letter}B")
     found = re.search(r"(?:_|\b)(ms|us|ns|min)\)?$", name)
-    return found[1] if found else None
+    return found and found[1]
 
 
 def is_ours(header: str) -> bool:
@@ -86,9 +90,9 @@ def _places(columns: list[str], given: Mapping[str, str] | None, file: str | Pat
             raise refusal(file, f"--columns: unknown field `{field}`", f"fields are {', '.join(FIELDS)}")
         if (name if colon else text) not in columns:
             raise refusal(file, f"--columns: {file} has no column `{text}`", f"its columns are {known}")
-        if not colon and field not in TEXTS and (meant := _unit_in(text)):
+        if not colon and field not in TEXTS and (meant := _unit_in(text, _kind(field))):
             read = "bytes" if field == "bytes" else "seconds"
-            message = f"--columns: `{text}` would be read as {read}, and its name says {meant}"
+            message = f"--columns: `{text}` would be read as {read}, but its name says {meant}"
             raise refusal(
                 file, message, f"say its unit: `{field}={text}:{meant}`, or `:{'B' if field == 'bytes' else 's'}`"
             )
@@ -100,8 +104,12 @@ def _places(columns: list[str], given: Mapping[str, str] | None, file: str | Pat
     return places
 
 
+def _kind(field: str) -> str:
+    return "size" if field == "bytes" else "time"
+
+
 def _scale(field: str, unit: str, file: str | Path) -> float:
-    kind = "size" if field == "bytes" else "time"
+    kind = _kind(field)
     try:
         return _core.quantity(kind, f"1 {unit}") / (1 if kind == "size" else 1e9)
     except ValueError as error:

@@ -21,8 +21,8 @@ MAJOR = 3
 NS_PER_MS = 1e6
 OPS = (READ, WRITE, MIXED)
 TOGETHER = (
-    "they ran at the same time, and slowed each other down; each is compared by itself. "
-    "Measure one after another, with `stonewall` in each job"
+    "they ran at the same time and slowed each other down, but each is simulated by itself; "
+    "measure one after another, with `stonewall` in each job"
 )
 RATES = ("rate", "rate_iops")
 PACING = (*RATES, "thinktime")
@@ -46,7 +46,7 @@ NO_LATENCY = (
     "no latency was measured (gtod_reduce or disable_lat): the mean is requests in flight over requests per second "
     "(Little's law), and there are no percentiles"
 )
-HOSTS = "they are loads by themselves here; if they shared storage, they slowed each other down"
+HOSTS = "each is simulated by itself, so if they shared storage, the measured ones are slower"
 BUFFERED = "buffered I/O: the page cache answered some requests, and headrace does not simulate it"
 
 

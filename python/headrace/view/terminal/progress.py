@@ -62,10 +62,9 @@ def of_rebuilds(*, quiet: bool) -> Iterator[Callable[[int, int, list[tuple[str, 
         task = bar.add_task("simulating rebuilds", total=None, so_far="")
 
         def watch(so_far: int, wanted: int, _: list[tuple[str, int]]) -> None:
-            what = "simulating rebuilds" if so_far < wanted else "simulating failures"
-            bar.update(
-                task, description=what, completed=so_far, total=wanted or None, so_far=f"{so_far:,} of {wanted:,}"
-            )
+            what = "simulating failures" if wanted and so_far >= wanted else "simulating rebuilds"
+            done = f"{so_far:,} of {wanted:,}" if wanted else ""
+            bar.update(task, description=what, completed=so_far, total=wanted or None, so_far=done)
 
         yield watch
 

@@ -304,7 +304,7 @@ impl<'m> TapeLibrary<'m> {
         self.drives.readiness(spot.cartridge)
     }
 
-    /// Cancels the recall of a file by a user, if it does not have a drive yet. Returns true if one did not.
+    /// Cancels the recall of a file by a user, if it does not have a drive yet. Returns true if it was cancelled.
     pub(crate) fn cancel(&self, file: u64, user: u64) -> bool {
         self.drives.cancel(file, user)
     }

@@ -48,7 +48,7 @@ impl ArrayPlan {
             ArrayLayout::Striped(stripes) => Striped { plan: self, stripes }.demands(view, load)?,
             _ => self.redundant(view, load)?,
         };
-        if demands.iter().any(|demand| demand.node == view.id()) {
+        if demands.iter().any(|demand| demand.node == view.id()) || self.chooses_copies() {
             self.check_alike(view, load)?;
         }
         let mut way = view.uses().skip(self.layout.disks() as usize + self.spares);
@@ -74,10 +74,11 @@ impl ArrayPlan {
 }
 
 impl ArrayPlan {
-    /// Refuses requests of several parts if the disks are unlike: the last part is then that of a slow disk, and formulas know alike ones.
+    /// Refuses requests of several parts if the disks are unlike: the last part is then that of a slow disk, and formulas know alike ones. Of
+    /// unlike copies, that which is chosen depends on the load.
     fn check_alike(&self, view: View, load: &Load) -> Result<(), String> {
         let disks: Vec<View> = view.uses().take(self.layout.disks() as usize).collect();
-        let others = if self.copies { &[] } else { &disks[1..] };
+        let others = if self.copies && !self.chooses_copies() { &[] } else { &disks[1..] };
         for (_, op, bytes) in &load.kinds {
             let part = (*bytes).min(self.layout.unit());
             let mean = |disk: View| Ok::<_, String>(distribution_of(disk, load, *op, part)?.mean());
@@ -192,7 +193,7 @@ impl Striped<'_> {
             Model::Single { distribution, mild, .. } => {
                 Ok(vec![Demand { mild, ..Demand::one(view.id(), ServiceKind::SINGLE, distribution) }])
             }
-            Model::Forked { .. } => Err("requests do not overlap".to_owned()),
+            Model::Several { .. } | Model::Forked { .. } => Err("requests do not overlap".to_owned()),
             Model::Busy { fails, .. } => Err(fails),
         }
     }

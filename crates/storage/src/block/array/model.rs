@@ -174,6 +174,13 @@ impl Striped<'_> {
     }
 }
 
+impl ArrayPlan {
+    /// Returns true if reads go to the copy that seems fastest then.
+    pub(super) fn chooses_copies(&self) -> bool {
+        matches!(self.layout, ArrayLayout::Mirrored(_)) && self.read_from != ReadFrom::RoundRobin
+    }
+}
+
 /// That a controller's `command` counts for the host and for each disk.
 fn commands_twice(controller: View) -> Option<String> {
     let spec = controller
@@ -222,8 +229,8 @@ impl Theory for ArrayPlan {
     fn scales(&self, view: View, load: &Load) -> bool {
         // Writes that change the same parity wait for each other, and no disk shows it. The more writes come, the more find their region
         // marked in the bitmap.
-        // The longer reads take, the more of them are sent twice.
-        let marks = (self.bitmap.is_some() && load.writes()) || self.hedge.is_some();
+        // The longer reads take, the more of them are sent twice; the more come, the more are read from a faster copy.
+        let marks = (self.bitmap.is_some() && load.writes()) || self.hedge.is_some() || self.chooses_copies();
         let waits = marks || matches!(self.layout, ArrayLayout::Parity(_));
         !waits && !self.has_front() && view.uses().all(|used| used.scales(load))
     }

@@ -20,7 +20,7 @@ use std::cell::{Cell, RefCell};
 use std::ops::Range;
 
 use headrace_kernel::{Locks, Sim, WorkerPool, subkey};
-use headrace_units::Nanos;
+use headrace_units::{Bytes, Nanos};
 use headrace_work::{Block, Breakdown, Op, Request};
 
 use crate::block::array::{Accesses, DiskAccesses, Parity};
@@ -30,7 +30,7 @@ use crate::core::graph::View;
 use crate::core::health::Change;
 use crate::core::meter::{Activity, Meter, add};
 use crate::core::redundancy::Redundancy;
-use crate::core::theory::Features;
+use crate::core::theory::{Features, Load};
 use crate::core::work::Serve;
 use groups::{Groups, Homes, OfObject, Place};
 use pieces::{End, Piece};
@@ -47,12 +47,17 @@ const CLIENT: u64 = 0xC11E;
 /// Times that a request is tried while drives and servers fail.
 const TRIES: u64 = 64;
 
+/// A pool that addresses a smaller share of its `size` says so.
+const LEAST_ADDRESSED: f64 = 0.9;
+
 /// A pool whose drives are known. It uses its servers, then its links, then its uplinks, then its drives.
 #[derive(Clone, Debug)]
 pub struct PoolPlan {
     layout: Parity,
     /// Bytes of an object.
     object: u64,
+    /// The size that was asked for, of which whole objects in each group are addressed.
+    asked: Bytes,
     homes: Homes,
     access: StripeAccess,
     read_from: ReadReplica,
@@ -174,6 +179,19 @@ impl PoolPlan {
 impl Theory for PoolPlan {
     fn features(&self) -> Features {
         Features { spreads: true, fills: Some(0), changes: self.scrub.is_some(), ..Features::default() }
+    }
+
+    fn note(&self, view: View, _: &Load) -> Option<String> {
+        let (addressed, groups) = (view.capacity(), self.homes.groups);
+        ((addressed.0 as f64) < LEAST_ADDRESSED * self.asked.0 as f64).then(|| {
+            format!(
+                "`{}` addresses {addressed} of its `size` of {}: each of its {groups} groups has the same number of whole objects; give fewer \
+                 groups, or a multiple of {} as `size`",
+                view.path(),
+                self.asked,
+                Bytes(u64::from(groups) * self.object)
+            )
+        })
     }
 
     fn redundancy(&self, _: View) -> Result<Option<Redundancy>, String> {

@@ -349,6 +349,7 @@ impl Spec for PoolSpec {
         let plan = PoolPlan {
             layout,
             object,
+            asked: self.size,
             homes,
             access: self.erasure.map_or(StripeAccess::Parts, |erasure| erasure.access),
             read_from: self.read_from,

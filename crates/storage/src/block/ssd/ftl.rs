@@ -99,17 +99,11 @@ pub struct Ftl {
 }
 
 impl Ftl {
-    /// A drive of `logical` pages, of which the first `filled` hold data that was written in sequence.
-    pub fn new(
-        geometry: Geometry,
-        logical: u32,
-        filled: u32,
-        collection: Collection,
-        stream: RngStream,
-    ) -> Self {
+    /// A drive whose first `filled` logical pages hold data that was written in sequence.
+    pub fn new(geometry: Geometry, filled: u32, collection: Collection, stream: RngStream) -> Self {
         let die = |die| DieBlocks::new(&geometry, die, filled, collection, stream);
         let dies = (0..geometry.dies).map(die).collect();
-        let mapping = Mapping::new(logical, geometry.pages() as u32, Initial::Sequential(filled));
+        let mapping = Mapping::new(Initial::Sequential(filled));
         Self { geometry, mapping, dies, written: PagesWritten::default() }
     }
 
@@ -272,7 +266,7 @@ impl DieBlocks {
     fn new(geometry: &Geometry, die: u32, filled: u32, collection: Collection, stream: RngStream) -> Self {
         let pages = geometry.block_pages();
         let draws = stream.of(u64::from(die));
-        let victims = Victims::new(collection, geometry.blocks, pages, draws);
+        let victims = Victims::new(collection, geometry.blocks, draws);
         let valid: Vec<u32> =
             (0..geometry.blocks).map(|block| Self::filled(geometry, die, block, filled)).collect();
         let empty = (0..geometry.blocks).filter(|block| valid[*block as usize] == 0).collect();
@@ -293,7 +287,7 @@ impl DieBlocks {
         full: &[u32],
         mut victims: Victims,
     ) -> Self {
-        full.iter().for_each(|block| victims.add(*block, valid[*block as usize]));
+        full.iter().for_each(|block| victims.add(*block));
         let held = valid.iter().sum();
         Self { open, used, valid, held, empty, victims, paced: None }
     }
@@ -309,19 +303,16 @@ impl DieBlocks {
 
     #[inline]
     fn invalidate(&mut self, block: u32) {
-        let valid = &mut self.valid[block as usize];
-        *valid -= 1;
+        self.valid[block as usize] -= 1;
         self.held -= 1;
         if block != self.open {
-            let valid = *valid;
-            self.victims.lower(block, valid);
+            self.victims.lower(block);
         }
     }
 
     /// Closes the open block, and opens an empty one.
     fn turn(&mut self) {
-        let valid = self.valid[self.open as usize];
-        self.victims.add(self.open, valid);
+        self.victims.add(self.open);
         self.open = self.empty.pop_front().expect("a block is erased before the last empty one is full");
         self.used = 0;
     }

@@ -3,6 +3,8 @@
 //! A flash page is valid where the two ways agree, so overwriting data clears nothing. An entry of zero stands for the state at the start
 //! of the run, which is computed. Memory grows with the number of pages written.
 
+use hashbrown::HashTable;
+
 use super::scattered::Scattered;
 
 /// Location of a logical page.
@@ -56,47 +58,44 @@ pub struct Mapping {
 /// Entries in a line: those that share 64 bytes.
 const LINE: u32 = 16;
 
-/// A table that is zero until written. A line is allocated when the first of its entries is written: random requests to a drive of
-/// several terabytes would otherwise touch a new page of memory each, and spend their time in page faults. A bit says first if a line was
-/// written: bits stay in the cache of a processor where indices, 32 times as many, do not.
-#[derive(Clone, Debug)]
+/// A table that is zero until written, and takes memory by the lines that were: a drive of terabytes has billions of entries, and a cluster
+/// hundreds of drives.
+#[derive(Clone, Debug, Default)]
 struct Sparse {
-    written: Vec<u64>,
-    /// Of each line that was written, its index in `lines`.
-    directory: Vec<u32>,
+    /// Of each line that was written, its number and its index in `lines`. No one goes through it, so its order does not matter.
+    written: HashTable<(u32, u32)>,
     lines: Vec<[u32; LINE as usize]>,
 }
 
 impl Sparse {
-    fn new(entries: u32) -> Self {
-        let lines = entries.div_ceil(LINE) as usize;
-        Self { written: vec![0; lines.div_ceil(64)], directory: vec![0; lines], lines: Vec::new() }
-    }
-
-    #[inline]
-    fn is_written(&self, line: u32) -> bool {
-        self.written[(line / 64) as usize] >> (line % 64) & 1 == 1
-    }
-
     #[inline]
     fn get(&self, at: u32) -> u32 {
         let line = at / LINE;
-        if !self.is_written(line) {
-            return 0;
-        }
-        self.lines[self.directory[line as usize] as usize][(at % LINE) as usize]
+        let found = self.written.find(hash(line), |(number, _)| *number == line);
+        found.map_or(0, |(_, index)| self.lines[*index as usize][(at % LINE) as usize])
     }
 
     #[inline]
     fn set(&mut self, at: u32, entry: u32) {
         let line = at / LINE;
-        if !self.is_written(line) {
-            self.written[(line / 64) as usize] |= 1 << (line % 64);
-            self.directory[line as usize] = self.lines.len() as u32;
-            self.lines.push([0; LINE as usize]);
-        }
-        self.lines[self.directory[line as usize] as usize][(at % LINE) as usize] = entry;
+        let found =
+            self.written.entry(hash(line), |(number, _)| *number == line, |(number, _)| hash(*number));
+        let (_, index) = *found
+            .or_insert_with(|| {
+                self.lines.push([0; LINE as usize]);
+                (line, self.lines.len() as u32 - 1)
+            })
+            .get();
+        self.lines[index as usize][(at % LINE) as usize] = entry;
     }
+}
+
+/// Both halves of a product with an odd number of mixed bits (2⁶⁴ over the golden ratio; Knuth, volume 3, section 6.4), so that all bits of
+/// a line's number count in all bits of the hash.
+#[inline]
+fn hash(line: u32) -> u64 {
+    let product = u128::from(line) * 0x9e37_79b9_7f4a_7c15;
+    (product >> 64) as u64 ^ product as u64
 }
 
 const BUFFERED: u32 = u32::MAX;
@@ -106,9 +105,9 @@ impl Mapping {
     /// The largest number of flash pages that 32 bits can tell apart.
     pub const MOST: u64 = (DISCARDED - 1) as u64;
 
-    /// `logical` pages on `flash` pages.
-    pub fn new(logical: u32, flash: u32, initial: Initial) -> Self {
-        Self { locations: Sparse::new(logical), owners: Sparse::new(flash), initial }
+    /// A mapping that is as at the start.
+    pub fn new(initial: Initial) -> Self {
+        Self { locations: Sparse::default(), owners: Sparse::default(), initial }
     }
 
     /// Returns the location of a logical page.

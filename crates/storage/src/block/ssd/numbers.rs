@@ -38,6 +38,18 @@ pub struct SsdNumbers {
     pub read_latency: Sourced<Nanos>,
     /// Latency of writes.
     pub write_latency: Sourced<Nanos>,
+    /// Price of one drive in any currency; `optimise` adds them up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Sourced<f64>>")]
+    pub price: Option<Sourced<f64>>,
+    /// Power draw when busy, in watts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Sourced<f64>>")]
+    pub power: Option<Sourced<f64>>,
+    /// Rack units it occupies: its share of an enclosure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Sourced<f64>>")]
+    pub rack_units: Option<Sourced<f64>>,
     /// Flash memory.
     pub flash: FlashNumbers,
     /// Write buffer.

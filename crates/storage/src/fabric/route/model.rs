@@ -15,9 +15,9 @@ impl RoutePlan {
         let to = view.name();
         match (self.policy, self.timeout) {
             _ if self.ways.len() == 1 => None,
-            (Paths::ShortestQueue, _) => {
-                Some(format!("each path to `{to}` gets an equal share: the server takes the shortest queue"))
-            }
+            (Paths::ShortestQueue, _) => Some(format!(
+                "each path to `{to}` gets a share by its speed: the server takes the shortest queue"
+            )),
             (_, Some(timeout)) => Some(format!(
                 "a request to `{to}` is sent once: the server retries it on another path after {timeout}"
             )),
@@ -25,15 +25,36 @@ impl RoutePlan {
         }
     }
 
-    /// The ways that requests take, and the share of each.
-    fn shares(&self) -> Vec<(f64, &[SwitchHop])> {
-        match self.policy {
-            Paths::First => vec![(1.0, &self.ways[0])],
-            Paths::RoundRobin | Paths::ShortestQueue => {
-                let share = 1.0 / self.ways.len() as f64;
-                self.ways.iter().map(|way| (share, &way[..])).collect()
-            }
-        }
+    /// The ways that requests take, and the share of each. Where the shortest queue is taken, all are busy for the same share of the time at
+    /// saturation.
+    fn shares(&self, view: View, load: &Load) -> Result<Vec<(f64, &[SwitchHop])>, String> {
+        let speeds = match self.policy {
+            Paths::First => return Ok(vec![(1.0, &self.ways[0])]),
+            Paths::RoundRobin => vec![1.0; self.ways.len()],
+            Paths::ShortestQueue => self.speeds(view, load)?,
+        };
+        let all: f64 = speeds.iter().sum();
+        Ok(speeds.iter().zip(&self.ways).map(|(speed, way)| (speed / all, &way[..])).collect())
+    }
+
+    /// The rate at which each way sustains requests; equal ones where ways take no time.
+    fn speeds(&self, view: View, load: &Load) -> Result<Vec<f64>, String> {
+        let busiest = |way: &Vec<SwitchHop>| {
+            let request = Self::through(view, load, way, Phase::Request, 0)?;
+            let answer = Self::through(view, load, way, Phase::Answer, 1)?;
+            Ok(Self::busiest_ms(&[request, answer].concat()))
+        };
+        let all: Vec<f64> = self.ways.iter().map(busiest).collect::<Result<_, String>>()?;
+        let has_time = all.iter().all(|ms| *ms > 0.0);
+        Ok(all.iter().map(|ms| if has_time { 1.0 / ms } else { 1.0 }).collect())
+    }
+
+    /// Returns true if each way gets the same share of the requests, and each request goes one way once, however many come.
+    fn is_even(&self, view: View, load: &Load) -> bool {
+        let same = |shares: Vec<(f64, &[SwitchHop])>| {
+            shares.iter().all(|(share, _)| (share / shares[0].0 - 1.0).abs() < 1e-9)
+        };
+        self.ways.len() == 1 || self.timeout.is_none() && self.shares(view, load).is_ok_and(same)
     }
 
     /// Returns the demands on one node in both phases.
@@ -119,7 +140,7 @@ impl Theory for RoutePlan {
         let nodes: Vec<View> = view.uses().collect();
         let mut demands = Self::both_phases(nodes[SERVER], load, RouteSteps::end(SERVER))?;
         let phases = [Phase::Request, Phase::Answer];
-        let messages = self.shares().into_iter().flat_map(|way| phases.map(|phase| (way, phase)));
+        let messages = self.shares(view, load)?.into_iter().flat_map(|way| phases.map(|phase| (way, phase)));
         for (nth, ((share, way), phase)) in (0..).zip(messages) {
             let found = Self::through(view, load, way, phase, nth)?;
             demands.extend(found.into_iter().map(|demand| demand.times(share, 1.0)));
@@ -136,7 +157,8 @@ impl Theory for RoutePlan {
     }
 
     fn scales(&self, view: View, load: &Load) -> bool {
-        view.uses().all(|used| used.scales(load))
+        // Under more load, more requests are sent again on another path, and more take the faster one.
+        self.is_even(view, load) && view.uses().all(|used| used.scales(load))
     }
 
     fn note(&self, view: View, load: &Load) -> Option<String> {

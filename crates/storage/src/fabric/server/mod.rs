@@ -60,7 +60,7 @@ impl ServerPlan {
     fn fails(&self, view: View, load: &Load) -> Option<String> {
         if load.threads > 0 {
             return Some(format!(
-                "any core that is free serves a request: those of `{}` wait for their own thread, of {}",
+                "any core that is free serves a request: one of `{}` waits for the thread that it belongs to (`threads: {}`)",
                 load.stream, load.threads
             ));
         }

@@ -93,7 +93,7 @@ impl Past {
 
     /// The drive before anything was overwritten.
     fn fresh(&self, own: Own) -> Ftl {
-        Ftl::new(self.geometry, self.logical, self.filled, self.collection, own.choices)
+        Ftl::new(self.geometry, self.filled, self.collection, own.choices)
     }
 
     /// Number of pages that hosts wrote to a die.
@@ -129,10 +129,9 @@ impl Past {
         let open = dies().map(|die| die.open).collect();
         let data =
             Scattered::new(self.geometry, self.logical, self.filled, held.into_iter(), open, own.places);
-        let flash = self.geometry.pages() as u32;
         Ftl {
             geometry: self.geometry,
-            mapping: Mapping::new(self.logical, flash, Initial::Scattered(Box::new(data))),
+            mapping: Mapping::new(Initial::Scattered(Box::new(data))),
             dies: (0..).zip(dies()).map(|(number, die)| die.blocks(self, own.choices, number)).collect(),
             written: PagesWritten::default(),
         }
@@ -184,7 +183,7 @@ impl DieState {
     fn blocks(&self, past: &Past, choices: RngStream, die: u32) -> DieBlocks {
         let Past { geometry, collection, .. } = past;
         let draws = choices.of(u64::from(die));
-        let victims = Victims::new(*collection, geometry.blocks, geometry.block_pages(), draws);
+        let victims = Victims::new(*collection, geometry.blocks, draws);
         let (valid, empty) = (self.valid.clone(), self.empty.clone());
         let paced = self.moved.map(|moved| emptied(geometry, moved));
         DieBlocks { paced, ..DieBlocks::of(self.open, self.used, valid, empty, &self.full, victims) }

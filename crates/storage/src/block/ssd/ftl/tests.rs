@@ -17,7 +17,7 @@ fn stream() -> RngStream {
 fn amplification(geometry: Geometry, over: f64, collection: Collection) -> f64 {
     let in_play = f64::from(geometry.dies * (geometry.blocks - 1) * geometry.block_pages());
     let logical = (in_play / (1.0 + over)) as u32;
-    let mut ftl = Ftl::new(geometry, logical, logical, collection, stream());
+    let mut ftl = Ftl::new(geometry, logical, collection, stream());
     let mut draws = stream().of(1);
     for number in 0..8 * logical {
         if number == 6 * logical {
@@ -70,7 +70,7 @@ fn discards_amplify_as_less_data_would() {
     let in_play = f64::from((geometry.blocks - 1) * geometry.block_pages());
     let logical = (in_play / (1.0 + over)) as u32;
     for q in [0.1, 0.3] {
-        let mut ftl = Ftl::new(geometry, logical, logical, Collection::Greedy, stream());
+        let mut ftl = Ftl::new(geometry, logical, Collection::Greedy, stream());
         let mut draws = stream().of(2);
         for number in 0..8 * logical {
             let page = draws.below(u64::from(logical)) as u32;
@@ -134,7 +134,7 @@ fn a_drive_that_was_overwritten_amplifies_from_the_first_page() {
 fn sequential_writes_move_nothing() {
     let geometry = geometry(4, 2, 8, 20);
     let logical = 900;
-    let mut ftl = Ftl::new(geometry, logical, logical, Collection::Greedy, stream());
+    let mut ftl = Ftl::new(geometry, logical, Collection::Greedy, stream());
     for number in 0..20 * logical {
         ftl.write(number % logical, number / geometry.unit % geometry.dies);
     }

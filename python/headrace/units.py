@@ -31,10 +31,12 @@ def written(kind: str, number: float) -> str:
     ['8.5 ms', '90 s', '2 min', '0 ms']
     >>> [written("size", 65536), written("size", 2e9), written("data rate", 2e6), written("share", 0.7)]
     ['64 KiB', '2 GB', '2 MB/s', '70 %']
+    >>> [written("size", 2**40), written("time", 158_114), written("data rate", 1e8 / 3)]
+    ['1 TiB', '158.114 us', '33.3333333333333 MB/s']
     """
     if number == 0:
         return NOTHING[kind]
-    texts = [f"{number / scale:.12g} {unit}" for unit, scale in UNITS[kind]]
+    texts = [f"{number / scale:.15g} {unit}" for unit, scale in UNITS[kind]]
     return min((text for text in texts if "e" not in text), key=len, default=texts[-1])
 
 
