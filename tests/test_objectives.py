@@ -132,3 +132,13 @@ def test_a_bound_with_an_equals_sign_includes_the_bound() -> None:
     for limit, best in (("servers <= 2", 2), ("100 * servers <= 200", 2), ("servers < 2", 1), ("servers >= 4", 4)):
         found = optimise(scenario, servers, minimise="mean(users)", subject_to=limit, replications=2)
         assert f"Best is servers = {best}" in found.answer, found.answer
+
+
+def test_requests_that_still_wait_miss_an_objective() -> None:
+    """Those before the clerk became slow were in time, but most of the others waited when the run ended."""
+    text = BANK.replace("20000}", "20000, limits: {in_flight: 1000}}")
+    slow = "faults: [{component: clerk, slow: 100, from: 2 s}]"
+    found = headrace.Scenario(f"{text}objectives: {{users: 90 % within 100 s}}\n{slow}\n").run()
+    assert not found.data["complete"]
+    assert found.data["objectives"][0]["met"] is False
+    assert found.data["answer"].startswith("INCOMPLETE. MISSED: ")

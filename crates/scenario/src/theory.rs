@@ -332,7 +332,7 @@ const MANY_SIZES: &str = "all sizes are considered: here 64 represent all";
 /// hundred take a second.
 const MOST_STREAMS: usize = 100;
 
-/// Returns the shares whose quantiles, and the times whose probabilities are given, where so many streams share a queue.
+/// Returns the shares whose quantiles, and the times whose probabilities are given, for this number of streams to a queue.
 fn described(streams: usize, times_ms: &[f64]) -> (&[f64], &[f64]) {
     if streams <= MOST_STREAMS { (&SHARES, times_ms) } else { (&[], &[]) }
 }

@@ -133,9 +133,9 @@ def validate(
 
 
 def _is_measurement(path: Path) -> bool:
-    from headrace.measurement import points
+    from headrace.measurement import reading
 
-    return points.is_one(path)
+    return reading.is_one(path)
 
 
 def _validate_scenario(

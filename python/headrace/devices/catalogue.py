@@ -13,6 +13,9 @@ from headrace.shown import written
 
 Json = dict[str, Any]
 
+# From this likeness on, a name is a slip of another; of more candidates than this, the likest is meant.
+SLIP, MOST_NEAR = 0.9, 4
+
 
 def names(beside: str | Path = ".") -> list[str]:
     """Return the names of all devices: your own in `devices/` of the folder `beside`, then headrace's.
@@ -63,7 +66,8 @@ def device(name: str, beside: str | Path = ".") -> Json:
     found = _core.device(name, str(beside))
     if found is None:
         candidates = json.loads(_core.device_candidates(name, str(beside)))
-        near = difflib.get_close_matches(name, candidates, 1) if candidates == names(beside) else candidates
+        slips = difflib.get_close_matches(name, candidates, 1, cutoff=SLIP)
+        near = slips or (difflib.get_close_matches(name, candidates, 1) if len(candidates) > MOST_NEAR else candidates)
         help_ = f"did you mean {' or '.join(f'`{one}`' for one in near)}? " if near else ""
         help_ += f"there are {', '.join(names(beside))}"
         raise refusal(name, f"there is no device `{name}`", help_)

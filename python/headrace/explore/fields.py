@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headrace.units import UNITS, number, written
+from headrace.written import UNITS, number, written
 
 Json = dict[str, Any]
 Value = str | int | float | bool

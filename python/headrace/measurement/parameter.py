@@ -8,7 +8,7 @@ from typing import Any
 from headrace import _core
 from headrace.errors import refusal
 from headrace.scenario import Scenario
-from headrace.units import written
+from headrace.written import written
 
 # A value that was written with few digits lies at a bound all the same.
 ROUNDED = 1e-6

@@ -68,7 +68,6 @@ WHOLE = {"count", "bytes"}
 
 KIND = "headrace measurement"
 FORMAT = 1
-FIO = "fio version"  # What a result of fio has.
 
 
 @dataclass
@@ -112,31 +111,12 @@ class Measurement(InNotebook):
             write_whole(file, json.dumps(self.as_json(), indent=2) + "\n")
 
 
-def load(file: str | Path) -> Measurement:
-    """Read a measurement that `headrace import` or `headrace measure` wrote, JSON or Parquet, or a JSON result of fio.
-
-    Raises `ScenarioError` where the file is none, or a point lacks what every point has.
-    """
-    path = Path(file)
-    if path.suffix != ".parquet" and FIO in (document := _json(path)):
-        from headrace.measurement import fio
-
-        return fio.measurement([path])
-    rows, machine, remarks = _parquet(path) if path.suffix == ".parquet" else _checked(path, document)
+def read(path: Path) -> Measurement:
+    """Read a measurement from a file that headrace wrote: see `measurement.load`."""
+    rows, machine, remarks = _parquet(path) if path.suffix == ".parquet" else _checked(path, _json(path))
     if not rows:
         raise refusal(path, f"{path} has no points", "measure again, or import another file")
     return Measurement([_point(path, at, row) for at, row in enumerate(rows)], machine, remarks)
-
-
-def is_one(path: Path) -> bool:
-    """Return true for the file of a measurement."""
-    try:
-        if path.suffix == ".parquet":
-            return True
-        document = json.loads(path.read_bytes())
-        return FIO in document or document.get("kind") == KIND
-    except (OSError, ValueError, AttributeError, TypeError, RecursionError):
-        return False
 
 
 def _json(path: Path) -> Json:

@@ -10,7 +10,7 @@ from headrace.charts import lines
 from headrace.charts.data import Axis, Points
 from headrace.quantities import Unit, aligned, counted, number, off_by, size, unit
 from headrace.report import Chart, Medium, Report, Table, Text, noted
-from headrace.units import number as quantity
+from headrace.written import number as quantity
 
 if TYPE_CHECKING:
     from altair.typing import ChartType

@@ -391,3 +391,19 @@ fn what_cannot_be_reached_is_unavailable() {
     let state = found.components.iter().find(|component| component.path == "pool").unwrap().state;
     assert!(found.streams[0].failed > 0 && state == Some("unavailable"), "{state:?}");
 }
+
+/// Each of 200 groups has one whole object of 4 MiB, 839 MB of 1 GB together; each of 20 has eleven, 923 MB.
+#[test]
+fn a_pool_says_how_much_of_its_size_it_addresses() {
+    let text = |groups: u32| {
+        let stream = "arrivals: {poisson: 100 /s}, size: 4 KiB, align: 4 KiB, op: read";
+        pool(4, &format!("replicas: 2, groups: {groups}"), stream, "run: {requests: 1000}")
+    };
+    let says = |groups| {
+        run(&text(groups))
+            .notes
+            .iter()
+            .any(|note| note.contains("`pool` addresses 800 MiB of its `size` of 1 GB"))
+    };
+    assert!(says(200) && !says(20), "{:?}", run(&text(200)).notes);
+}

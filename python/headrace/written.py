@@ -23,9 +23,11 @@ NOTHING = {
     "size": "0 B",
 }
 
+LEGIBLE = 10_000
+
 
 def written(kind: str, number: float) -> str:
-    """Write a quantity in the unit in which it is shortest, of several the largest.
+    """Write a quantity in the unit in which it is shortest, of those in which it is from 1 to 10,000.
 
     >>> [written("time", 8.5e6), written("time", 90e9), written("time", 120e9), written("time", 0)]
     ['8.5 ms', '90 s', '2 min', '0 ms']
@@ -36,7 +38,9 @@ def written(kind: str, number: float) -> str:
     """
     if number == 0:
         return NOTHING[kind]
-    texts = [f"{number / scale:.15g} {unit}" for unit, scale in UNITS[kind]]
+    values = [(number / scale, unit) for unit, scale in UNITS[kind]]
+    legible = [one for one in values if 1 <= abs(one[0]) < LEGIBLE] or values
+    texts = [f"{value:.15g} {unit}" for value, unit in legible]
     return min((text for text in texts if "e" not in text), key=len, default=texts[-1])
 
 
