@@ -830,7 +830,11 @@ system:
 workload: {u: {from: h, to: s, arrivals: {closed: {depth: 16, threads: 1}}, size: 4 KiB}}
 ";
     let solved = solved(text, None);
-    assert!(solved.fails.iter().any(|fails| fails.contains("the thread that it belongs to")), "{:?}", solved.fails);
+    assert!(
+        solved.fails.iter().any(|fails| fails.contains("the thread that it belongs to")),
+        "{:?}",
+        solved.fails
+    );
     let own = solved.points.iter().find(|point| point.own).unwrap();
     assert!((own.throughput_per_s.unwrap() - 5000.0).abs() < 50.0, "{own:?}");
 }
