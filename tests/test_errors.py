@@ -303,6 +303,8 @@ def test_bad_lines_can_be_passed_over_and_are_counted(headrace: Run, tmp_path: P
         ),
         ("; made by hand\n[global]\nrw=read\n", "is a job file of fio, not a scenario"),
         ("128166372003061629,hm,0,Read,383496192,32768,413\n", "`headrace trace info` reads traces"),
+        ('{"kind": "headrace measurement", "format": 1}\n', "is a measurement, not a scenario"),
+        ('{"fio version": "fio-3.33", "jobs": []}\n', "is a result of fio, not a scenario"),
         ("just words\n", "the document is `just words`; it must be a map of fields"),
     ],
 )
@@ -332,6 +334,9 @@ def test_a_bad_set_is_told(headrace: Run, tmp_path: Path) -> None:
     assert "there is no `usres`; did you mean `users`?" in refused(headrace, file, "--set", "workload.usres.size=4 KiB")
     misspelt = refused(headrace, file, "--set", "workload.users.arrivals.poison=9 /s")
     assert "there is no `poison`; did you mean `poisson`?" in misspelt
+    (tmp_path / "faulty.yaml").write_text(SOUND + "faults: [{component: 'tds/spindle[0]', fails: 1 s}]\n")
+    beyond = refused(headrace, tmp_path / "faulty.yaml", "--set", "faults.1.fails=1 s")
+    assert "there is no item 1 in `faults`, which has 1, numbered from 0" in beyond
     listed = refused(headrace, file, "--set", "faults[0].fails=1 s")
     assert "`faults[0].fails`: an item of a list is set by its number: `faults.0.fails`" in listed
     assert "`seed` cannot be set" in refused(headrace, file, "--set", "workload.users.to.seed=3")

@@ -781,6 +781,15 @@ def test_reads_from_tape_of_files_that_the_log_puts_are_said(tmp_path: Path) -> 
     assert logs.convert(log, tmp_path / "ops.csv")["locations"][replayed.REREAD] == 1
 
 
+def test_what_recalls_take_is_the_time_of_the_tape(tmp_path: Path) -> None:
+    lines = [f"2024-03-01 10:{at:02}:00,recall,1000000,f{at},{60 + at}" for at in range(30)]
+    text = "\n".join(["start,operation,bytes,file,duration", *lines, ""])
+    columns = {"time": "start", "op": "operation", "bytes": "bytes", "file": "file", "seconds": "duration"}
+    log = logs.read([written(tmp_path, "log.csv", text)], columns=columns)
+    [staging] = [one for one in logs.analyse(log)["durations"] if one["what"] == "staging"]
+    assert staging["mean_s"] == pytest.approx(74.5)
+
+
 def test_a_carriage_return_within_the_header_is_refused(tmp_path: Path) -> None:
     log = tmp_path / "mac.csv"
     log.write_bytes(b"time,op,bytes\r2024-03-01 10:00:00,get,1\r")

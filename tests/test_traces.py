@@ -1,6 +1,7 @@
 """Traces: every format, every compression, replayed open and closed, larger than memory, and real ones from fio."""
 
 import json
+import lzma
 import os
 import random
 import struct
@@ -201,6 +202,8 @@ def test_errors_with_traces_are_told(headrace: Run, mine: Path, tmp_path: Path) 
     assert "is read-only" in refused("convert", mine, "-o", tmp_path / "x", "--to", "blkparse")
     assert not (tmp_path / "x").exists()
     assert "cannot be written" in refused("convert", mine, "-o", tmp_path / "none" / "x")
+    (tmp_path / "packed.csv").write_bytes(lzma.compress(b"0,read,0,4096\n"))
+    assert "is packed as xz; unpack it first" in refused("info", tmp_path / "packed.csv")
     (tmp_path / "cut.gz").write_bytes(b"\x1f\x8b\x08garbage that is no gzip at all")
     assert "cannot read the trace" in refused("info", tmp_path / "cut.gz")
     (tmp_path / "odd.csv").write_text("time_ns,op,address,bytes,response_ns,think_ns,device\n0,read,7,100,,,\n")

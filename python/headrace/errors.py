@@ -57,6 +57,9 @@ OTHERS = (
         "`headrace trace info` reads traces, `headrace import fio` logs of fio, `headrace logs` logs of archives",
     ),
 )
+# What a file has near its beginning that is no scenario either, and what it is.
+MEASURED = {'"fio version"': "a result of fio", '"headrace measurement"': "a measurement"}
+HEAD = 1 << 12
 
 
 def refuse_other(path: str | Path, text: str) -> None:
@@ -66,6 +69,11 @@ def refuse_other(path: str | Path, text: str) -> None:
     for begins, what, help_ in OTHERS:
         if re.match(begins, first):
             raise refusal(path, f"{path} is {what}, not a scenario", help_)
+    for name, what in MEASURED.items():
+        if name in text[:HEAD]:
+            raise refusal(
+                path, f"{path} is {what}, not a scenario", "give it behind the scenario that it is compared with"
+            )
 
 
 def refuse_endless(file: Path) -> None:

@@ -272,10 +272,10 @@ fn trace_format(text: &str, option: &str) -> PyResult<TraceFormat> {
 fn traced<T>(read: Result<T, TraceError>, path: &Path) -> PyResult<T> {
     read.map_err(|error| match error {
         TraceError::Interrupted => PyKeyboardInterrupt::new_err(()),
-        _ => refused(&Problems::file(
-            &path.display().to_string(),
-            error.to_string(),
-            "`--help` lists the formats",
-        )),
+        _ => {
+            let is_there = path.exists();
+            let help = if is_there { "`--help` lists the formats" } else { "check the path" };
+            refused(&Problems::file(&path.display().to_string(), error.to_string(), help))
+        }
     })
 }

@@ -70,6 +70,14 @@ pub enum TraceError {
         /// Path of the file.
         path: String,
     },
+    /// The file is an archive, or compressed in a way that is not read.
+    #[error("{path} is packed as {how}; unpack it first (gzip, zstd and bzip2 are read as they are)")]
+    Packed {
+        /// Path of the file.
+        path: String,
+        /// How it is packed: `zip`.
+        how: &'static str,
+    },
     /// A line does not conform to the format.
     #[error("{path}, line {line}: {problem}\n  {text}")]
     Line {

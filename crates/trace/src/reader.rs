@@ -262,9 +262,20 @@ fn format_of(path: &Path, given: Option<&TraceFormat>) -> Result<(TraceFormat, V
     if head.starts_with(&BLKTRACE) {
         return Err(TraceError::Binary { path: shown() });
     }
+    if let Some(how) = packed(&head) {
+        return Err(TraceError::Packed { path: shown(), how });
+    }
     let unknown = || TraceError::Unknown { path: shown(), begins: shown_line(seen[0]) };
     let format = known.or_else(|| detect(&name, &seen)).ok_or_else(unknown)?;
     Ok((format, lines))
+}
+
+/// Returns how a file is packed, by how it begins; a tar has its name behind the header of its first file.
+fn packed(head: &[u8]) -> Option<&'static str> {
+    let begins: [(&[u8], &str); 3] =
+        [(b"\xfd7zXZ\0", "xz"), (b"PK\x03\x04", "zip"), (b"7z\xbc\xaf\x27\x1c", "7z")];
+    let known = begins.into_iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, how)| how);
+    known.or_else(|| head.get(257..262).is_some_and(|name| name == b"ustar").then_some("tar"))
 }
 
 /// The first lines of a file, without blank lines.

@@ -26,6 +26,8 @@ INSTEAD = {
     "validate-trace": "`headrace validate --device NAME --trace FILE`",
     "replay": "`arrivals: {replay: {trace: FILE}}` in a scenario replays a trace, and `headrace run` runs it",
     "trace": "`headrace trace info` and `headrace trace convert`",
+    "import": "`headrace logs convert` makes a scenario or a table of an archive's log",
+    "logs": "`headrace logs analyse` and `headrace logs convert`",
     "blktrace": "`blkparse -i FILE` writes its output as text, which `headrace trace info` reads",
     "blkparse": "`headrace trace info` reads it, and `arrivals: {replay: {trace: FILE}}` in a scenario replays it",
 }

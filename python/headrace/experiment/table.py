@@ -430,7 +430,9 @@ class Table(InNotebook):
     def shown(self, folder: Path | None = None) -> Report:
         """Return the report of the experiment, with links to the pages of runs in `folder` beside its own."""
         scenario, metrics, notes = self.experiment.scenario, self.shown_metrics, self.notes
-        changes = ", ".join(f"{place} = {value}" for place, value in scenario.changes.items())
+        # The objectives are those by which shares in time are measured: see `objective.measuring`.
+        own = ((place, value) for place, value in scenario.changes.items() if place != "objectives")
+        changes = ", ".join(f"{place} = {value}" for place, value in own)
         return Report(
             Path(scenario.file).stem,
             self.answer,
@@ -565,16 +567,14 @@ def _value(metric: str, middle: float, half: float | None) -> str:
 def in_words(metric: str) -> str:
     """Return what a metric is, to begin a sentence with.
 
-    >>> in_words("users.mean_ms"), in_words("tds/spindle.utilisation")
-    ('The mean response of users', 'The utilisation of tds/spindle')
+    >>> in_words("users.mean_ms"), in_words("users.p99_ms"), in_words("tds/spindle.utilisation")
+    ('The mean response of users', 'The p99 response of users', 'The utilisation of tds/spindle')
     """
     if (time := time_of(metric)) is not None:
         return f"The share of {metric[: metric.rindex('.within_')]} within {format_time(time)}"
     of, _, what = metric.rpartition(".")
     if what.endswith("_ms"):
-        name = what.removesuffix("_ms")
-        share = f"response that {name[1:]} % of requests do not exceed" if name[0] == "p" else f"{name} response"
-        return f"The {share} of {of}"
+        return f"The {what.removesuffix('_ms')} response of {of}"
     return f"The {what.replace('_per_s', ' a second').replace('_', ' ')} of {of}"
 
 

@@ -108,10 +108,13 @@ def _transfers(found: Json) -> str:
     together = found["transfers"]
     if not together:
         return ""
-    puts, gets = (sum(day[kind] for day in found["days"]) for kind in ("puts", "gets"))
+    puts, gets, staged = (sum(day[kind] for day in found["days"]) for kind in ("puts", "gets", "staged"))
     moved = amount(sum(day["bytes"] for day in found["days"]))
+    moves = f"{counted(puts, 'put')} and {counted(gets, 'get')}"
+    # Where files are staged without being got, that is what the log is of.
+    alone = f"{counted(staged, 'staging')}, {moves}" if staged > gets else moves
     return (
-        f"{counted(puts, 'put')} and {counted(gets, 'get')} in {span(together['span_s'])}, {moved}; "
+        f"{alone} in {span(together['span_s'])}, {moved}; "
         f"{together['mean']:.3g} at once on average, at most {together['most']}."
     )
 

@@ -131,6 +131,14 @@ impl Tree {
                     "`{path}`: `{list}` is a list: write `{list}.0{below}` for its first item"
                 )));
             }
+            if let (Value::List(items), Ok(at)) = (&node.value, step.parse::<usize>())
+                && at >= items.len()
+            {
+                let (list, many) = (steps[..depth].join("."), items.len());
+                return Err(wrong(format!(
+                    "`{path}`: there is no item {at} in `{list}`, which has {many}, numbered from 0"
+                )));
+            }
             node = node.child_to_set(step).ok_or_else(|| {
                 wrong(format!("`{path}`: `{step}` cannot be set: its parent has no such field"))
             })?;

@@ -122,6 +122,10 @@ def _columns(where: dict[str, tuple[str, float]]) -> dict[str, pl.Expr]:
     made["time"] = _time(where["time"])
     word = _cell(where["op"][0]).str.to_lowercase() if "op" in where else pl.lit("get")
     made["op"] = word.replace_strict(_WORDS, default=None, return_dtype=pl.String)
+    if "seconds" in where:
+        # What a stage takes is the time of the tape.
+        of_stage = pl.when(made["op"] == "stage").then(made["seconds"])
+        made["stage_s"] = pl.coalesce(made["stage_s"], of_stage) if "stage_s" in made else of_stage
     if "bytes" in where:
         made["bytes"] = _number(where["bytes"]).round().cast(pl.Int64, strict=False)
     made["outcome"] = _outcome(where)
