@@ -13,8 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from conftest import ROOT
-from test_documents import COMMAND, FILE, SNIPPET, is_shown, printed_by
+from test_documents import COMMAND, SNIPPET, is_shown, lay_out, printed_by
 
 
 def main(pages: list[str]) -> None:
@@ -31,9 +30,7 @@ def main(pages: list[str]) -> None:
 
 def renewed(text: str, folder: Path) -> str:
     """Return the text of a page with what its commands print today; they run in `folder`."""
-    for name, content in FILE.findall(text):
-        (folder / name).write_text(content)
-    (folder / "examples").symlink_to(ROOT / "examples")
+    lay_out(text, folder)
     variables: dict[str, object] = {"__name__": "__main__"}
     for console, python, said in SNIPPET.findall(text):
         for command, shown in COMMAND.findall(console):

@@ -74,9 +74,7 @@ def test_a_page_shows_what_really_happens(
 ) -> None:
     text = page.read_text()
     monkeypatch.chdir(tmp_path)
-    for name, content in FILE.findall(text):
-        (tmp_path / name).write_text(content)
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    lay_out(text, tmp_path)
     variables: dict[str, object] = {"__name__": "__main__"}
     for console, python, said in SNIPPET.findall(text):
         for command, shown in COMMAND.findall(console):
@@ -86,6 +84,13 @@ def test_a_page_shows_what_really_happens(
             assert_shown(shown, ran.stdout + ran.stderr, f"{page.name}: {command}")
         if python:
             assert_shown(said, printed_by(python, variables), f"{page.name}: {python}")
+
+
+def lay_out(text: str, folder: Path) -> None:
+    """Write the files of a page to a folder, beside the examples."""
+    for name, content in FILE.findall(text):
+        (folder / name).write_text(content)
+    (folder / "examples").symlink_to(ROOT / "examples")
 
 
 def assert_shown(shown: str, printed: str, where: str) -> None:

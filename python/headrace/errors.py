@@ -57,9 +57,11 @@ OTHERS = (
         "`headrace trace info` reads traces, `headrace import fio` logs of fio, `headrace logs` logs of archives",
     ),
 )
-# What a file has near its beginning that is no scenario either, and what it is.
-MEASURED = {'"fio version"': "a result of fio", '"headrace measurement"': "a measurement"}
-HEAD = 1 << 12
+# What measurements have near their beginning, and what they are: no scenarios.
+KIND = "headrace measurement"
+OF_FIO, OF_HEADRACE = '"fio version"', f'"{KIND}"'
+MEASURED = {OF_FIO: "a result of fio", OF_HEADRACE: "a measurement"}
+HEAD = 1 << 16
 
 
 def refuse_other(path: str | Path, text: str) -> None:

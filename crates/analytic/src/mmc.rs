@@ -56,7 +56,11 @@ impl Mmc {
     /// The smallest t with P(response ≤ t) ≥ p.
     pub fn response_quantile(&self, p: f64) -> f64 {
         let (mut low, mut high) = (0.0, self.service);
-        while self.response_cdf(high) < p {
+        // Twice as long each time: a number has no more than some thousand doublings.
+        for _ in 0..2_048 {
+            if self.response_cdf(high) >= p {
+                break;
+            }
             (low, high) = (high, 2.0 * high);
         }
         for _ in 0..60 {

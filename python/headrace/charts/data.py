@@ -7,7 +7,7 @@ from typing import Literal
 Points = Sequence[Sequence[float]]
 
 
-Form = Literal["", "percent", "binary", "decimal", "short", "whole", "counts", "few", "apart"]
+Form = Literal["", "percent", "bytes", "short", "whole", "counts", "few", "apart"]
 
 
 @dataclass(frozen=True)

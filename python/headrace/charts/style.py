@@ -234,8 +234,7 @@ def _axis(of: Axis, values: list[float]) -> dict[str, Any]:
 APART: dict[str, Any] = {"labelOverlap": "greedy", "labelSeparation": 6}
 LABELS: dict[str, dict[str, Any]] = {
     "percent": {"format": "%"},
-    "binary": APART | {"labelExpr": IN_BYTES},
-    "decimal": APART | {"labelExpr": IN_BYTES, "labelSeparation": 8},
+    "bytes": APART | {"labelExpr": IN_BYTES, "labelSeparation": 8},
     "short": {"format": "~s"},
     "counts": {"tickMinStep": 1},
     "few": {"tickCount": 6},

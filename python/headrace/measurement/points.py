@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
-from headrace.errors import read_text, refusal
+from headrace.errors import KIND, read_text, refusal
 from headrace.files import as_parquet, whole, write_whole
 from headrace.report import Report
 from headrace.reports import measurement as reports
@@ -66,7 +66,6 @@ REQUIRED = ("op", "pattern", "block_bytes", "iodepth", "numjobs", "iops", "mean_
 WORDS = {"op": ("read", "write", "mixed"), "pattern": ("sequential", "random"), "arrivals": ("open", "every")}
 WHOLE = {"count", "bytes"}
 
-KIND = "headrace measurement"
 FORMAT = 1
 
 

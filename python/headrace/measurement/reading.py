@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
+from headrace.errors import HEAD, OF_FIO, OF_HEADRACE
 from headrace.measurement import fio, points
 from headrace.measurement.points import Measurement
-
-HEAD = 1 << 16  # Bytes in which a file says what it is.
 
 
 def load(file: str | Path) -> Measurement:
@@ -14,23 +13,21 @@ def load(file: str | Path) -> Measurement:
     Raises `ScenarioError` where the file is none, or a point lacks what every point has.
     """
     path = Path(file)
-    return fio.measurement([path]) if _is_of_fio(path) else points.read(path)
+    return fio.measurement([path]) if OF_FIO in _head(path) else points.read(path)
 
 
 def is_one(path: Path) -> bool:
     """Return true for the file of a measurement."""
-    return path.suffix == ".parquet" or _has(path, f'"{points.KIND}"') or _is_of_fio(path)
+    head = _head(path)
+    return path.suffix == ".parquet" or OF_FIO in head or OF_HEADRACE in head
 
 
-def _is_of_fio(path: Path) -> bool:
-    """Return true for a result of fio, which may have notes above its JSON."""
-    return path.suffix != ".parquet" and _has(path, '"fio version"')
-
-
-def _has(path: Path, text: str) -> bool:
-    """Return true if a text stands in the first part of a file."""
+def _head(path: Path) -> str:
+    """Return how a text begins; nothing of a pipe, which can be read only once, or of what cannot be read."""
     try:
+        if path.suffix == ".parquet" or not path.is_file():
+            return ""
         with path.open("rb") as opened:
-            return text.encode() in opened.read(HEAD)
-    except OSError:
-        return False
+            return opened.read(HEAD).decode(errors="replace")
+    except (OSError, ValueError):  # A name with a NUL byte is a `ValueError`.
+        return ""

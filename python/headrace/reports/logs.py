@@ -84,7 +84,7 @@ def _delays(op: str, blocks: list[Json]) -> Chart:
         ]
         for name in ("mean", "p99")
     }
-    sizes, delay = Axis("mean size of a block", "decimal", log=10), Axis(f"delay, {of.name}", "apart", log=10)
+    sizes, delay = Axis("mean size of a block", "bytes", log=10), Axis(f"delay, {of.name}", "apart", log=10)
     return Chart(lines(curves, sizes, delay), heading=f"Delay of {op}s beyond latency and rate")
 
 

@@ -26,7 +26,7 @@ def report(found: Verdicts) -> Report:
 def _form(figure: Figure) -> Form:
     """Return how numbers along the axis are laid out: a few whole ones each, such as a number of disks."""
     if figure["log"]:
-        return "binary" if figure["log"] == 2 else "apart"
+        return "bytes" if figure["log"] == 2 else "apart"
     places = {x for curve in (*figure["curves"].values(), *figure["points"].values()) for x, _ in curve}
     return "whole" if len(places) <= FEW_PLACES and all(x == int(x) for x in places) else "apart"
 

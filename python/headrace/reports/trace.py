@@ -31,7 +31,7 @@ def charts(info: Json) -> list[Chart]:
         draw = lines(rate, Axis(f"time, {clock.name}"), Axis("requests/s"))
         shown.append(Chart(draw, heading="Requests over time"))
     sizes = {"simulated": [(info["sizes"]["least"], 0.0), *info["sizes"]["cdf"]]}
-    draw = lines(sizes, Axis("size", "binary", log=2), share, steps=True)
+    draw = lines(sizes, Axis("size", "bytes", log=2), share, steps=True)
     shown.append(Chart(draw, heading="How large requests are"))
     if info["places"]:
         regions = {"simulated": [(0.0, 0.0), *info["places"]["popularity"], (1.0, 1.0)]}

@@ -16,7 +16,7 @@ use crate::progress::Progress;
 /// Parts into which a stretch is divided, after each of which it is looked whether the rebuild has ended.
 const LOOKS: u64 = 50;
 
-/// Looks at which a rebuild had gone on, from which on it can be extrapolated.
+/// Number of looks at which a rebuild had made progress that are enough to extrapolate the rest.
 const ENOUGH: usize = 5;
 
 /// Longest stretch, unless one is asked for.

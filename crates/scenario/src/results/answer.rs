@@ -81,23 +81,26 @@ fn of_clients(bottleneck: &Bottleneck, what: &str, closed: &ClosedLoad) -> Strin
     let more = match closed.at_most {
         None => return format!("{limit}."),
         Some(most) if bottleneck.utilisation < SATURATED => {
-            let varies = bottleneck.not_proportional.as_ref().filter(|varies| **varies != bottleneck.component);
-            let unless = varies.map(|varies| format!(", unless {} needs less time a request when more are there", alike::limit(varies, None)));
-            format!("more in flight could raise throughput at most {}{about}{}", multiple(most), unless.unwrap_or_default())
+            let varies =
+                bottleneck.not_proportional.as_ref().filter(|varies| **varies != bottleneck.component);
+            let unless = varies.map(|varies| unless(&alike::limit(varies, None))).unwrap_or_default();
+            format!("more in flight could raise throughput at most {}{about}{unless}", multiple(most))
         }
         Some(_) => match &bottleneck.not_proportional {
-            Some(varies) if *varies == bottleneck.component => {
-                "a deeper queue would mostly add waiting time, unless it needs less time a request when more are there"
-                    .to_owned()
-            }
             Some(varies) => {
-                let varies = alike::limit(varies, None);
-                format!("a deeper queue would mostly add waiting time, unless {varies} needs less time a request when more are there")
+                let own = *varies == bottleneck.component;
+                let what = if own { "it".to_owned() } else { alike::limit(varies, None) };
+                format!("a deeper queue would mostly add waiting time{}", unless(&what))
             }
             None => "a deeper queue would only add waiting time".to_owned(),
         },
     };
     format!("{limit}; {more}.")
+}
+
+/// Returns what would make more requests in flight worth more than utilisation tells.
+fn unless(what: &str) -> String {
+    format!(", unless {what} needs less time per request when more are waiting")
 }
 
 /// Returns a sentence for each stream, or one for many and one for the slowest of them.

@@ -292,6 +292,23 @@ fn meters(id: NodeId, outcomes: &[Outcome], time: f64) -> BTreeMap<&'static str,
 /// The largest headroom that is given where it is an estimate. Of random systems with larger ones half were off by more than 30 %.
 pub(super) const FARTHEST_ESTIMATE: f64 = 10.0;
 
+/// How the load of the streams that reach a component was sustained.
+struct Sustained {
+    /// True if a replay ended well before other streams, so that the load changed.
+    is_mixed: bool,
+    /// True if responses had a steady state.
+    is_steady: bool,
+    /// The share of the offered load that was sustained; none where the load changed, or all requests were made at once.
+    kept_up: Option<f64>,
+}
+
+fn sustained(plan: &Plan, id: NodeId, outcomes: &[Outcome]) -> Sustained {
+    let is_mixed = ends_early(plan, outcomes).is_some();
+    let is_steady = steadiness::is_steady(plan, reaching(plan, id), outcomes);
+    let kept_up = steadiness::sustained(reaching(plan, id).map(|(at, _)| at), outcomes);
+    Sustained { is_mixed, is_steady, kept_up: kept_up.filter(|_| !is_mixed) }
+}
+
 /// The busiest component, and how far it is from saturation.
 pub(super) fn bottleneck(
     plan: &Plan,
@@ -302,13 +319,11 @@ pub(super) fn bottleneck(
     let utilisation = Some(busiest.most_busy()).filter(|utilisation| *utilisation > 0.0)?;
     // What streams elsewhere do is no matter of this component's.
     let open = reaching(plan, id).all(|(_, stream)| stream.is_open());
-    let is_mixed = ends_early(plan, outcomes).is_some();
     let often = utilisation * as_usual(plan, id, outcomes);
-    let kept_up = steadiness::sustained(reaching(plan, id).map(|(at, _)| at), outcomes).filter(|_| !is_mixed);
     let never_idle = utilisation >= SATURATED;
+    let Sustained { is_mixed, is_steady, kept_up } = sustained(plan, id, outcomes);
     // A short burst keeps a server busy too, and so do commits that gather for a flush, however few; only a load that is not kept up with
     // overloads it. Requests that were in flight at the end of a steady run were kept up with.
-    let is_steady = steadiness::is_steady(plan, reaching(plan, id), outcomes);
     let is_short = kept_up.is_some_and(|share| share < 0.99) && !is_steady;
     let saturated = never_idle && (!open || is_short);
     let unsettled = unsettled(plan, &busiest.path, outcomes);

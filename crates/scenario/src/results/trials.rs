@@ -1,5 +1,7 @@
 //! Headroom that utilisation can only estimate, found by short simulations at several times the load.
 
+use std::collections::BTreeSet;
+
 use headrace_units::Nanos;
 use headrace_work::NodeId;
 use headrace_workload::{ArrivalSpec, VaryingSpec};
@@ -313,11 +315,11 @@ fn states(outcomes: &[Outcome]) -> States {
 /// Returns true if requests of some streams come to the components of a group through one that keeps data, such as a cache.
 fn is_cached(plan: &Plan, group: &str, streams: &[usize]) -> bool {
     let graph = &plan.graph;
-    let members: Vec<NodeId> = graph.ids().filter(|id| graph.group(*id) == group).collect();
-    graph.ids().filter(|id| !members.contains(id) && graph.view(*id).features().fills != Some(0)).any(|id| {
-        members.iter().any(|member| graph.reaches(id, *member))
-            && streams.iter().any(|at| graph.reaches(plan.streams[*at].target, id))
-    })
+    let targets: BTreeSet<NodeId> = streams.iter().map(|at| plan.streams[*at].target).collect();
+    let on_the_way: BTreeSet<NodeId> = targets.into_iter().flat_map(|target| graph.reached(target)).collect();
+    let keeps = |id: &NodeId| graph.group(*id) != group && graph.view(*id).features().fills != Some(0);
+    let leads_there = |id: NodeId| graph.reached(id).into_iter().any(|behind| graph.group(behind) == group);
+    on_the_way.into_iter().filter(keeps).any(leads_there)
 }
 
 /// Returns the number of visits to the components of a group for each request of some streams that was answered.

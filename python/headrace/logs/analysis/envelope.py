@@ -47,7 +47,7 @@ def fit(points: pl.DataFrame) -> Json | None:
 
 
 def says_rate(fit: Json) -> bool:
-    """Return true if a line explains so much of the spread that its latency and rate mean something."""
+    """Return true if a line explains at least half of the spread."""
     return bool(fit["r2"] >= LEAST_R2)
 
 
