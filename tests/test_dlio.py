@@ -71,6 +71,19 @@ def test_parallel_reads_of_tensorflow_fill_a_batch_together(tmp_path: Path) -> N
     assert found["shuffle"] is False
 
 
+def test_tensorflow_has_three_files_open_for_each_that_it_reads(tmp_path: Path) -> None:
+    cosmoflow = """
+framework: tensorflow
+dataset: {num_files_train: 5000, num_samples_per_file: 1, record_length: 2828486, format: tfrecord}
+train: {computation_time: 0.0035}
+reader: {data_loader: tensorflow, read_threads: 4, batch_size: 1}
+"""
+    found = made(tmp_path, cosmoflow)
+    # Twelve files; a batch of the parallel map; and two that are prefetched.
+    assert (steps(found)["threads"], steps(found)["prefetch"]) == (12, 12 + 1 + 2)
+    assert any("hand_over" in remark for remark in found.remarks)
+
+
 def test_each_option_is_honoured_or_named(tmp_path: Path) -> None:
     remarks = "\n".join(made(tmp_path, UNET3D + "storage: {storage_type: s3}\nreader_of: {mine: 1}\n").remarks)
     for option in (
@@ -290,7 +303,7 @@ def test_what_is_not_drawn_as_asked_is_said(tmp_path: Path) -> None:
         (("data_loader: pytorch", "data_loader: synthetic"), "is synthetic: nothing is read"),
         (("batch_size: 7", "batch_size: many"), "`reader.batch_size` is `many`, not a number"),
         (("batch_size: 7", "batch_size: 0"), "`reader.batch_size` is 0"),
-        (("read_threads: 4", "read_threads: 5000"), "write at most 4096"),
+        (("read_threads: 4", "read_threads: 5000"), "write at most 1365"),
         (("framework:", "framework: ["), "is not YAML"),
         (("batch_size: 7", "batch_size: 32.7"), "`reader.batch_size` is 32.7 = help: write a whole number"),
         (

@@ -25,12 +25,17 @@ HELP = "give a configuration of DLIO, as `configs/workload` of DLIO and MLPerf S
 SIZES = 16
 # A read of training files: what the kernel reads ahead of PyTorch at most, and of TensorFlow the `transfer_size`.
 READ, TRANSFER = 1 << 20, 262_144
+# Batches that are read ahead where a configuration does not say.
+PREFETCH = 2
+# Parallel reads of `tf.data`: for each file that records are taken from, two more are open, each with a thread of its
+# own, and of each file two records are read ahead (`ParallelInterleaveDataset`, tensorflow/python/data/ops/readers.py).
+FILES_OPEN, RECORDS_AHEAD = 3, 2
 FRAMEWORKS = ("tensorflow", "pytorch")
 # The loaders that DLIO has.
 LOADERS = ("tensorflow", "pytorch", "dali", "native_dali", "synthetic")
 # A deviation that is off by more than this share is said.
 FAR_OFF = 0.1
-MOST_THREADS = 4096
+MOST_THREADS = 4096 // FILES_OPEN
 # Requests that the kernel gives to a device at once when it writes back (`BLK_MAX_REQUEST_COUNT`, block/blk.h), and
 # windows that it reads ahead: the present one and the next (mm/readahead.c).
 WRITTEN_BACK, WINDOWS = 32, 2
@@ -49,6 +54,11 @@ TRANSFORMER = {
 }
 
 PLACES = "where data lies is the scenario's: `to` names a component"
+# What stalled single accelerators of MLPerf Storage v1.0, and fits of its study: see studies/mlperf_storage.
+LOADER = (
+    "loaders hand batches over at once; those of MLPerf Storage took 0.7 to 10 ms for each, by model and host: for "
+    "yours, set `hand_over` to compute × (100 % ÷ AU − 100 %) of a single accelerator"
+)
 PREPARED = "the data set is there before a run"
 CONTENT = "what the data contains makes no difference here"
 OWN = "headrace has reports of its own"
@@ -107,6 +117,37 @@ IGNORED = {
     "hydra": OWN,
     "defaults": OWN,
 }
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """What a configuration of DLIO says of how an accelerator is fed, and the threads and batches that follow."""
+
+    read_threads: int
+    batch: int
+    # Batches to prefetch, and those of which a step of TensorFlow's parallel map is at work.
+    asked: int
+    mapped: int
+    samples_per_file: int
+    is_pytorch: bool
+
+    @property
+    def threads(self) -> int:
+        """Threads, or processes, that read for an accelerator."""
+        alone = not self.is_pytorch and self.samples_per_file == 1
+        return max(self.read_threads, 1) * (FILES_OPEN if alone else 1)
+
+    @property
+    def prefetch(self) -> int:
+        """Batches that are fetched ahead.
+
+        PyTorch's workers have `prefetch_factor` batches each, 2 where nothing is said; without workers the process
+        reads by itself. The pipeline of TensorFlow has those of its parallel map besides, and what its reads are ahead.
+        """
+        if not self.is_pytorch:
+            records = self.read_threads * FILES_OPEN * min(self.samples_per_file, RECORDS_AHEAD)
+            return self.asked + self.mapped + round(records / self.batch)
+        return self.read_threads * (math.ceil(self.asked / self.read_threads) or 2) if self.read_threads else 0
 
 
 @dataclass
@@ -358,9 +399,11 @@ class _Configuration:
             "batch": reads,
             "compute": self.time("train.computation_time"),
         }
-        steps |= {"threads": max(threads, 1), "fetch": "batch" if is_pytorch else "sample"}
-        steps |= {"prefetch": self._prefetch(threads, is_pytorch=is_pytorch), "read": self._read(is_pytorch=is_pytorch)}
+        pipeline = self._pipeline(threads, batch, per_file, is_pytorch=is_pytorch)
+        steps |= {"threads": pipeline.threads, "fetch": "batch" if is_pytorch else "sample"}
+        steps |= {"prefetch": pipeline.prefetch, "read": self._read(is_pytorch=is_pytorch)}
         steps |= {"preprocess": self.time("reader.preprocess_time")}
+        self.remarks.append(LOADER)
         if groups:
             steps |= {"preprocess": "0 ms", "read": _size(max(min(READ, groups.chunk(self._record())), 512))}
             if self.options.get("reader.preprocess_time"):
@@ -386,17 +429,10 @@ class _Configuration:
         """Return true if `file`s or `sample`s are; YAML reads a bare `off` as false."""
         return self.word(f"reader.{of}_shuffle", "off") not in {"off", "false"}
 
-    def _prefetch(self, threads: int, *, is_pytorch: bool) -> int:
-        """Return how many batches are fetched ahead.
-
-        PyTorch's workers have `prefetch_factor` batches each, 2 where nothing is said; without workers the process
-        reads by itself. The pipeline of TensorFlow holds those of its parallel map besides.
-        """
-        asked = self.count("reader.prefetch_size", default=2)
+    def _pipeline(self, threads: int, batch: int, per_file: int, *, is_pytorch: bool) -> Pipeline:
+        asked = self.count("reader.prefetch_size", default=PREFETCH)
         mapped = self.count("reader.computation_threads", default=1, least=1)
-        if not is_pytorch:
-            return asked + mapped
-        return threads * (math.ceil(asked / threads) or 2) if threads else 0
+        return Pipeline(threads, batch, asked, mapped, per_file, is_pytorch)
 
     def _read(self, *, is_pytorch: bool) -> str:
         option, asked = self.get("reader.transfer_size")

@@ -11,7 +11,7 @@ from statistics import NormalDist
 from typing import Any
 
 import headrace
-from headrace.measurement.dlio import READ, TRANSFER
+from headrace.measurement.dlio import PREFETCH, READ, TRANSFER, Pipeline
 from headrace.scenario import Scenario
 from headrace.study import Claim, Judged, Obtained, Study, verdict
 
@@ -21,10 +21,14 @@ SOURCE = "MLPerf Storage v1.0, closed division: means of five runs"
 ABSENT = "there is no measured data: set HEADRACE_DATA to the folder that holds `mlperf-storage/`"
 STEPS = "workload.training.arrivals.steps"
 # Steps that are simulated of a drive: of unet3d nearly an epoch of the faster drive, in which its queues of batches run
-# empty. And those of systems with many more accelerators.
-LENGTH = {"unet3d": 600, "cosmoflow": 2000, "resnet50": 60}
-OF_NETWORK = {"unet3d": 120, "cosmoflow": 1000, "resnet50": 12}
+# empty. And those of systems with many more accelerators: of unet3d a whole epoch.
+LENGTH = {"unet3d": 600, "cosmoflow": 2000, "resnet50": 200}
+OF_NETWORK = {"unet3d": 500, "cosmoflow": 2000, "resnet50": 100}
 SHORTER = 10
+# Between these and beyond, a normal deviate makes no difference to the largest of some; and steps of the integral.
+MOST_DEVIATIONS, DEVIATIONS = 9.0, 2000
+# The largest variation that is looked for, and how often its range is halved.
+MOST_CV, HALVINGS = 20.0, 40
 # The largest number is looked for up to this multiple of the submitted one.
 MOST = 4
 SIZES = 16
@@ -56,7 +60,19 @@ class Submission:
     @property
     def piece(self) -> int:
         """Bytes of a read: what the kernel reads ahead of PyTorch at most; TensorFlow's buffer."""
-        return READ if self.is_pytorch else TRANSFER
+        return READ if self.is_pytorch else int(self.number("transfer_bytes") or TRANSFER)
+
+    @property
+    def pipeline(self) -> Pipeline:
+        """How an accelerator is fed. DLIO's default holds where the table does not say how far ahead."""
+        return Pipeline(
+            read_threads=int(self.number("threads")),
+            batch=int(self.number("batch")),
+            asked=int(self.row["prefetch"] or PREFETCH),
+            mapped=self.computation_threads,
+            samples_per_file=int(self.number("samples_per_file")),
+            is_pytorch=self.is_pytorch,
+        )
 
     @property
     def is_alone(self) -> bool:
@@ -88,6 +104,11 @@ class Submission:
         """The AU with which a number of accelerators passes."""
         return self.number("au_required")
 
+    @property
+    def stall(self) -> float:
+        """Seconds of a step for which an accelerator did not compute, by its AU."""
+        return self.number("compute_s") * (100 / self.number("au_percent") - 1)
+
     def demand(self, accelerators: int) -> float:
         """Return the MB/s that this number of accelerators would read without a stall."""
         batch = self.number("batch") * self.number("record_bytes")
@@ -105,13 +126,17 @@ def obtain(study: Study) -> Iterator[Judged]:
         claim = Claim("all submissions", "as measured", None, SOURCE, kind="measured", verdict="not testable")
         yield verdict(claim, Obtained(None), why=ABSENT)
         return
-    submissions = [one for one in _submissions(study, table) if not study.small or one.is_quick]
-    hand_overs = fitted(study, submissions)
-    study.tell(f"hand_over = {', '.join(f'{model} {time * 1e3:.2f} ms' for model, time in hand_overs.items())}")
+    submissions = list(_submissions(study, table))
+    host = fitted(study, submissions)
+    for (system, model), of in [*host.own.items(), *((("others", model), of) for model, of in host.others.items())]:
+        study.tell(f"hand_over of {model}, {system}: {of.mean * 1e3:.2f} ms, coefficient of variation {of.cv:.2f}")
+    calibrating = {(one.name, one.accelerators) for one in submissions if _calibrates(study, one, submissions)}
     found: dict[str, list[Judged]] = defaultdict(list)
     for one in submissions:
-        study.tell(one.name)
-        found[one.drive["device"]] += judged(study, one, hand_overs[one.model])
+        if one.is_quick or not study.small:
+            study.tell(one.name)
+            calibrated = (one.name, one.accelerators) in calibrating
+            found[one.drive["device"]] += judged(study, one, host.hand_over(one), calibrated=calibrated)
     for device, claims in found.items():
         yield from _predicted(study, device, claims)
 
@@ -127,7 +152,8 @@ def _predicted(study: Study, device: str, claims: list[Judged]) -> Iterator[Judg
         if not held_out:
             continue
         of_host = (
-            f"times of the host: by AU of {document['fit_on']} on both drives, and of single accelerators on one system"
+            f"times of the host: by AU of {document['fit_on']} on both drives, and of one and of several accelerators "
+            "on one system"
         )
         where = f"{device} in one host, training"
         yield from study.predicts(where, errors, held_out, fitted=of_host, predicted=what, bar=bar)
@@ -146,24 +172,89 @@ def _system(document: Json, name: str) -> Json | None:
     return document["drive"].get(name) or next(by_network, None)
 
 
-def fitted(study: Study, submissions: list[Submission]) -> dict[str, float]:
-    """Return the time in which each model's loader hands a batch over."""
-    times = {one.model: one.number("compute_s") * (100 / one.number("au_percent") - 1)
-             for one in submissions if one.is_alone}  # fmt: skip
-    drives = [one for one in submissions if one.is_drive and one.model == study.document["fit_on"]]
-    return times | {study.document["fit_on"]: fit(study, drives)}
+@dataclass(frozen=True)
+class HandOver:
+    """The time in which a loader hands a batch over, in seconds: lognormal, or constant without a variation."""
+
+    mean: float
+    cv: float = 0.0
+
+    @property
+    def law(self) -> str | Json:
+        """The time as a scenario has it."""
+        mean = f"{self.mean * 1e6:.0f} us"
+        return {"lognormal": {"mean": mean, "cv": round(self.cv, 3)}} if self.cv > 0 else mean
+
+    def longest(self, of: int) -> float:
+        """Return the mean of the longest of some, for which all wait at a barrier.
+
+        The density of the largest of n deviates z is n φ(z) Φ(z)ⁿ⁻¹; a lognormal time is exp(μ + σ z).
+        """
+        variance = math.log1p(self.cv**2)
+        begin, law = math.log(self.mean) - variance / 2, NormalDist()
+        width = 2 * MOST_DEVIATIONS / DEVIATIONS
+        deviates = ((at + 0.5) * width - MOST_DEVIATIONS for at in range(DEVIATIONS))
+        return width * sum(
+            math.exp(begin + math.sqrt(variance) * z) * of * law.pdf(z) * law.cdf(z) ** (of - 1) for z in deviates
+        )
 
 
-def fit(study: Study, submissions: list[Submission]) -> float:
-    """Return the time to hand a batch over with which AU comes nearest to that measured, in least squares.
+@dataclass(frozen=True)
+class Host:
+    """Loaders of the hosts: of those that tried one accelerator, by system and model, and of the others, by model."""
 
-    A run without it says how long steps stall otherwise; the time adds to that, since nothing hides it.
+    own: dict[tuple[str, str], HandOver]
+    others: dict[str, HandOver]
+
+    def hand_over(self, one: Submission) -> HandOver:
+        """Return how long the loader of a submission takes."""
+        return self.own.get((one.drive["device"], one.model), self.others[one.model])
+
+
+def fitted(study: Study, submissions: list[Submission]) -> Host:
+    """Return the time in which each model's loader hands a batch over.
+
+    Its mean is what stalls a single accelerator, and its variation is what stalls the next larger number on the same
+    system. A system of which no single accelerator is known takes both from those that have one; except that the mean
+    of the model that is fitted is by the drives.
     """
-    stalls = [_run(study, one, one.accelerators, 0.0)["stall_ms"] / 1e3 for one in submissions]
+    own = {}
+    for one in (one for one in submissions if one.is_alone):
+        own[one.drive["device"], one.model] = _varying(one, _several(one, submissions))
+    others = {model: hand_over for (_, model), hand_over in own.items()}
+    drives = [one for one in submissions if one.is_drive and one.model == study.document["fit_on"]]
+    cv = others[study.document["fit_on"]].cv
+    return Host(own, others | {study.document["fit_on"]: HandOver(fit(study, drives, cv), cv)})
 
-    def error(hand_over: float) -> float:
-        return sum((_au(one, stall + hand_over) - one.number("au_percent") / 100) ** 2
-                   for one, stall in zip(submissions, stalls, strict=True))  # fmt: skip
+
+def _several(alone: Submission, submissions: list[Submission]) -> Submission:
+    """Return the submission of the same system and model with the smallest number of accelerators above one."""
+    alike = [one for one in submissions if (one.drive, one.model) == (alone.drive, alone.model)]
+    return min((one for one in alike if one.accelerators > 1), key=lambda one: one.accelerators)
+
+
+def _varying(alone: Submission, several: Submission) -> HandOver:
+    """Return the loader that stalls one accelerator and several as measured, on storage that stalls neither."""
+    mean, longest = alone.stall, several.stall
+    low, high = 0.0, MOST_CV
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if HandOver(mean, middle).longest(several.accelerators) < longest else (low, middle)
+    return HandOver(mean, low)
+
+
+def fit(study: Study, submissions: list[Submission], cv: float) -> float:
+    """Return the mean time to hand a batch over with which AU comes nearest to that measured, in least squares.
+
+    A run without it says how long steps stall otherwise; the longest of all adds to that, since nothing hides it.
+    """
+    at_once = HandOver(0.0)
+    stalls = [_run(study, one, one.accelerators, at_once)["stall_ms"] / 1e3 for one in submissions]
+    longest = [HandOver(1.0, cv).longest(one.accelerators) for one in submissions]
+
+    def error(mean: float) -> float:
+        return sum((_au(one, stall + mean * times) - one.number("au_percent") / 100) ** 2
+                   for one, stall, times in zip(submissions, stalls, longest, strict=True))  # fmt: skip
 
     return min((at * 1e-4 for at in range(1001)), key=error)
 
@@ -173,10 +264,16 @@ def _au(one: Submission, stall: float) -> float:
     return compute / (compute + stall)
 
 
-def judged(study: Study, one: Submission, hand_over: float) -> Iterator[Judged]:
+def _calibrates(study: Study, one: Submission, submissions: list[Submission]) -> bool:
+    """Return true if a time of a host was fitted to this submission."""
+    if one.is_drive:
+        return bool(one.model == study.document["fit_on"])
+    return any(one in (alone, _several(alone, submissions)) for alone in submissions if alone.is_alone)
+
+
+def judged(study: Study, one: Submission, hand_over: HandOver, *, calibrated: bool) -> Iterator[Judged]:
     """Judge AU at the submitted number and the largest number that passes, and bandwidth alone by the same."""
     document = study.document
-    calibrated = one.model == document["fit_on"] if one.is_drive else one.is_alone and not one.is_pytorch
     measured, submitted = one.number("au_percent"), one.accelerators
     found = {submitted: _run(study, one, submitted, hand_over)["au"]}
     claim = Claim(one.name, f"AU of {submitted}, %", measured, SOURCE,
@@ -215,7 +312,7 @@ def _largest(passes: Any, begin: int) -> int:
     return low
 
 
-def _run(study: Study, one: Submission, accelerators: int, hand_over: float) -> Json:
+def _run(study: Study, one: Submission, accelerators: int, hand_over: HandOver) -> Json:
     """Return what a run says of the accelerators, whole but for the first step of the epoch, as DLIO counts."""
     of_drive = LENGTH[one.model] // (SHORTER if study.small else 1)
     length = of_drive if one.is_drive else OF_NETWORK[one.model]
@@ -225,20 +322,18 @@ def _run(study: Study, one: Submission, accelerators: int, hand_over: float) -> 
     return steps
 
 
-def _scenario(one: Submission, accelerators: int, hand_over: float, length: int) -> Scenario:
-    threads, batch, bytes_ = int(one.number("threads")), int(one.number("batch")), one.number("record_bytes")
-    asked = int(one.number("prefetch"))
-    # PyTorch's workers have at least two batches each; a parallel map of TensorFlow holds those that it works on.
-    prefetch = threads * max(math.ceil(asked / threads), 2) if one.is_pytorch else asked + one.computation_threads
+def _scenario(one: Submission, accelerators: int, hand_over: HandOver, length: int) -> Scenario:
+    batch, bytes_ = int(one.number("batch")), one.number("record_bytes")
+    pipeline = one.pipeline
     steps = {
         "accelerators": accelerators,
         "batch": batch,
-        "threads": threads,
+        "threads": pipeline.threads,
         "fetch": "batch" if one.is_pytorch else "sample",
-        "prefetch": prefetch,
+        "prefetch": pipeline.prefetch,
         "read": f"{one.piece} B",
         "compute": f"{one.number('compute_s') * 1e6:.0f} us",
-        "hand_over": f"{hand_over * 1e6:.0f} us",
+        "hand_over": hand_over.law,
         "samples": int(one.number("files") * one.number("samples_per_file")),
         "samples_per_file": int(one.number("samples_per_file")),
         "epochs": 1,
