@@ -4,6 +4,7 @@ import json
 import lzma
 import os
 import random
+import re
 import struct
 import subprocess
 import sys
@@ -184,9 +185,31 @@ def test_info_tells_what_a_trace_is_like(headrace: Run, tmp_path: Path) -> None:
     assert info["responses"] is None
     page = without_scripts(tmp_path / "even.html")
     assert page.count("<svg") == 3
+    assert info["places"]["lru"]["hit_ratios"] == [[4096, 0.0, 0.0]]
     assert "100% sequential" in page
     printed = headrace("trace", "info", tmp_path / "even.csv").stdout
     assert "4,000 requests, 75% of them reads, 4 KiB on average" in " ".join(printed.split())
+
+
+def test_a_report_says_which_cache_would_have_the_reads(headrace: Run, tmp_path: Path) -> None:
+    n = 4000
+    again = {"op": ["read"] * n, "address": np.arange(n) % 256 * 4096, "bytes": np.full(n, 4096)}
+    trace.write(tmp_path / "again.csv", again)
+    printed = " ".join(
+        headrace("trace", "info", tmp_path / "again.csv", "--report", tmp_path / "a.html").stdout.split()
+    )
+    assert "an LRU cache of 1 MiB would have 94% of the reads" in printed
+    assert "reads that an LRU cache would have 1 MiB 94%" in printed
+    page = without_scripts(tmp_path / "a.html")
+    assert "Reads that an LRU cache would have" in page
+
+
+def test_formats_of_the_help_are_those_that_are_read(headrace: Run) -> None:
+    help_ = "".join(headrace("trace", "info", "--help").stdout.split())
+    refused = " ".join(headrace("trace", "info", "x", "--format", "none").stderr.split())
+    formats = re.findall(r"`(\w+)`[,.]", refused.partition("possible are")[2])
+    assert len(formats) > 12
+    assert [form for form in formats if form not in help_] == []
 
 
 def test_errors_with_traces_are_told(headrace: Run, mine: Path, tmp_path: Path) -> None:

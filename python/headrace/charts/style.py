@@ -3,7 +3,7 @@
 import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from math import log
+from math import ceil, floor, log, log2
 from typing import Any
 
 import altair
@@ -221,7 +221,8 @@ def _axis(of: Axis, values: list[float]) -> dict[str, Any]:
     if of.form == "whole":
         channel["axis"] = whole(values)
     elif of.form:
-        channel["axis"] = altair.Axis(**LABELS[of.form])
+        ticks: dict[str, Any] = {"values": _powers_of_two(values)} if of.log == 2 else {}
+        channel["axis"] = altair.Axis(**LABELS[of.form], **ticks)
     if of.log:
         channel["scale"] = log_scale(values, of.log)
     elif of.ends:
@@ -229,6 +230,16 @@ def _axis(of: Axis, values: list[float]) -> dict[str, Any]:
     elif of.tight:
         channel["scale"] = altair.Scale(zero=False, nice=False)
     return channel
+
+
+def _powers_of_two(values: list[float]) -> list[float]:
+    """Return those within the ends of a log axis, or some of them: by itself a short one has ticks elsewhere."""
+    begin, end = log_scale(values).to_dict()["domain"]
+    powers = range(ceil(log2(begin)), floor(log2(end)) + 1)
+    return [2.0**power for power in powers[:: ceil(len(powers) / MOST_TICKS) or 1]]
+
+
+MOST_TICKS = 12
 
 
 APART: dict[str, Any] = {"labelOverlap": "greedy", "labelSeparation": 6}

@@ -1,5 +1,6 @@
 """The report of a trace: when requests come, how large they are, where they go."""
 
+from itertools import pairwise
 from typing import Any
 
 from headrace import quantities
@@ -9,6 +10,12 @@ from headrace.quantities import format_time, number, size, span
 from headrace.report import Bars, Chart, Report, Table, curve
 
 Json = dict[str, Any]
+# A curve of hit ratios needs as many sizes of the cache, and a table has at most as many.
+FEW_SIZES, MOST_SIZES = 2, 6
+# A larger cache is not worth telling of unless it has as large a share more.
+MORE = 0.01
+# A cache with at least as large a share of the reads is in the first sentence: the smallest that has most of all hits.
+LITTLE, MOST_OF_IT = 0.05, 0.9
 
 
 def report(found: Json, title: str) -> Report:
@@ -37,7 +44,31 @@ def charts(info: Json) -> list[Chart]:
         regions = {"simulated": [(0.0, 0.0), *info["places"]["popularity"], (1.0, 1.0)]}
         draw = lines(regions, Axis("most popular regions", "percent"), share)
         shown.append(Chart(draw, heading="How popular regions are"))
+        shown += _cached(info["places"]["lru"])
     return shown
+
+
+def _cached(lru: Json | None) -> list[Chart]:
+    """Return how often an LRU cache would have what is read, by its size; nothing if it would have nothing."""
+    reads = _reads_had(lru)
+    if len(reads) < FEW_SIZES or reads[-1][1] == 0:
+        return []
+    draw = lines({"simulated": reads}, Axis("size of the cache", "bytes", log=2), Axis("hits", "percent", ends=SHARE))
+    return [Chart(draw, heading="Reads that an LRU cache would have")]
+
+
+def _reads_had(lru: Json | None) -> list[tuple[int, float]]:
+    """Return (size of an LRU cache, share of the reads that it has)."""
+    return [(bytes_, reads) for bytes_, reads, _ in (lru or {"hit_ratios": []})["hit_ratios"] if reads is not None]
+
+
+def _cache_in_words(lru: Json | None) -> list[str]:
+    """Return which cache would have most of what any could."""
+    reads = _reads_had(lru)
+    if not reads or reads[-1][1] < LITTLE:
+        return []
+    bytes_, share = next(one for one in reads if one[1] >= MOST_OF_IT * reads[-1][1])
+    return [f"an LRU cache of {size(bytes_)} would have {share:.0%} of the reads"]
 
 
 def merged(points: list[list[float]], most: int = 16) -> list[tuple[str, float]]:
@@ -64,6 +95,7 @@ def in_a_sentence(found: Json) -> str:
         )
     if places := told["places"]:
         said.append(f"{places['sequential_share']:.0%} sequential, footprint {size(places['footprint'])}")
+        said += _cache_in_words(places["lru"])
     return "; ".join(said) + "."
 
 
@@ -125,4 +157,18 @@ def _place_rows(places: Json) -> list[tuple[str, str]]:
             f"popularity, by region of {size(places['region'])}",
             ", ".join(most) or "too few regions to tell",
         ),
+        *_cache_rows(places["lru"]),
     ]
+
+
+def _cache_rows(lru: Json | None) -> list[tuple[str, str]]:
+    """Return which share of the reads an LRU cache would have: of some sizes, up to that from which none has more."""
+    reads = _reads_had(lru)
+    if lru is None or not reads:
+        return []
+    useful = [one for one, next_ in pairwise(reads) if next_[1] > one[1] >= MORE] + reads[-1:]
+    enough = next(at for at, (_, share) in enumerate(useful) if share > useful[-1][1] - MORE)
+    told = useful[max(enough + 1 - MOST_SIZES, 0) : enough + 1]
+    exact = "" if lru["followed"] == 1 else f" (estimated from {lru['followed']:.2%} of the pages)"
+    shares = [f"{size(bytes_)} {share:.0%}" for bytes_, share in told] if reads[-1][1] > 0 else ["none"]
+    return [("reads that an LRU cache would have", ", ".join(shares) + exact)]

@@ -327,12 +327,12 @@ fn quantity_in_words(alternatives: &[&Json]) -> Option<String> {
     alternatives.iter().find(|schema| !schema["x-unit"].is_null()).map(|schema| kind_in_words(schema))
 }
 
-/// The field a path ends in.
+/// The field a path ends in; of a text that is one value, that.
 fn last(path: &Path) -> String {
     match path.0.last() {
         Some(super::PathStep::Key(name)) => name.clone(),
         Some(super::PathStep::Index(index)) => format!("item {}", index + 1),
-        None => "document".to_owned(),
+        None => "value".to_owned(),
     }
 }
 

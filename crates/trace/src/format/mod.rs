@@ -2,6 +2,7 @@
 
 mod devices;
 mod raw;
+mod seconds;
 #[cfg(test)]
 mod tests;
 
@@ -111,6 +112,23 @@ formats! { sample;
     spc {
         /// Storage Performance Council: `unit,first-sector,bytes,R|W,seconds`, 512-byte sectors.
         Spc [lines] = spc::parse,
+    }
+    alibaba {
+        /// Block traces of Alibaba's cloud (2020): `device,R|W,offset,bytes,µs`.
+        Alibaba [lines] = alibaba::parse,
+    }
+    tencent {
+        /// Traces of Tencent's block storage (2020): `s,first-sector,sectors,0|1,volume`, 512-byte sectors. The requests of a second are spread
+        /// over it.
+        Tencent [lines] = tencent::Tencent::default(),
+    }
+    systor {
+        /// Traces of LUNs of the SYSTOR '17 collection: `Timestamp,Response,IOType,LUN,Offset,Size`, times in s.
+        Systor [lines] = systor::Systor::default(),
+    }
+    fiu {
+        /// Traces of Florida International University: `ns process-id process first-sector sectors R|W major minor md5`, 512-byte sectors.
+        Fiu [lines] = fiu::parse,
     }
     validate {
         /// DiskSim validation trace: `R|W outcome first-sector sectors measured-µs think-µs`, 512-byte sectors.

@@ -9,33 +9,20 @@ use std::collections::VecDeque;
 
 use headrace_work::Op;
 
+use super::seconds::Second;
 use super::vscsi::{u32_at, u64_at};
 use super::{Devices, LineParser, Raw, SECTOR};
 
 pub const RECORD: usize = 24;
 
-/// Maximum number of requests in one second: those of a second are held until the next.
-const MOST_HELD: usize = 1 << 20;
 /// Number of places where an object can begin.
 const PLACES: u64 = 1 << 53;
-const NS_PER_S: u64 = 1_000_000_000;
 
-/// Parses records, and holds the requests of a second until all are known.
+/// Parses records.
 #[derive(Default)]
 pub struct OracleGeneral {
-    second: u64,
-    held: Vec<Raw>,
+    second: Second,
     left_out: u64,
-}
-
-impl OracleGeneral {
-    /// Passes on the requests that are held.
-    fn release(&mut self, out: &mut VecDeque<Raw>) {
-        let (begin, many) = (self.second * NS_PER_S, self.held.len() as u64);
-        for (at, raw) in (0..).zip(self.held.drain(..)) {
-            out.push_back(Raw { time_ns: Some(begin + at * NS_PER_S / many), ..raw });
-        }
-    }
 }
 
 impl LineParser for OracleGeneral {
@@ -49,19 +36,11 @@ impl LineParser for OracleGeneral {
             return Ok(());
         }
         let (second, place) = (u64::from(u32_at(record, 0)), u64_at(record, 4) % PLACES);
-        if second != self.second {
-            self.release(out);
-            self.second = second;
-        }
-        if self.held.len() == MOST_HELD {
-            return Err(format!("second {second} has more than {MOST_HELD} requests"));
-        }
-        self.held.push(Raw::new(Op::Read, Some(place * SECTOR), bytes)?);
-        Ok(())
+        self.second.hold(second, Raw::new(Op::Read, Some(place * SECTOR), bytes)?, out)
     }
 
     fn end(&mut self, out: &mut VecDeque<Raw>) {
-        self.release(out);
+        self.second.release(out);
     }
 
     fn left_out(&self) -> u64 {

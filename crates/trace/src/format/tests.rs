@@ -27,10 +27,9 @@ const OWN: &str = "time_ns,op,address,bytes,response_ns,think_ns,device";
 fn a_line_of_each_format_is_read() {
     let took = |ns: u64, raw: Raw| Raw { response: Some(Nanos(ns)), ..raw };
     let read = |lines: &[&str], format: TraceFormat| {
-        assert_eq!(
-            detect("a_clat.1.log", &lines.iter().map(|l| l.as_bytes()).collect::<Vec<_>>()),
-            Some(format.clone())
-        );
+        let name = if format == TraceFormat::FioLatency { "a_clat.1.log" } else { "a.csv" };
+        let sample: Vec<&[u8]> = lines.iter().map(|line| line.as_bytes()).collect();
+        assert_eq!(detect(name, &sample), Some(format.clone()));
         last(&format, lines).unwrap()
     };
     assert_eq!(
@@ -48,6 +47,31 @@ fn a_line_of_each_format_is_read() {
     assert_eq!(
         read(&["0,20941264,8192,W,0.551706"], TraceFormat::Spc),
         raw(Some(551_706_000), Op::Write, 20_941_264 * 512, 8192)
+    );
+    assert_eq!(
+        read(
+            &["419,W,8192,4096,1577808000000046", "7,R,126703644672,512,1577808000000051"],
+            TraceFormat::Alibaba
+        ),
+        Raw { device: 1, ..raw(Some(1_577_808_000_000_051_000), Op::Read, 126_703_644_672, 512) }
+    );
+    assert_eq!(
+        read(&["1538323200,12910952,128,0,1063", "1538323200,64,8,1,1063"], TraceFormat::Tencent),
+        raw(Some(1_538_323_200_500_000_000), Op::Write, 64 * 512, 4096)
+    );
+    let lun = "1455592169.120131,.000125,R,0,61440,4096";
+    assert_eq!(
+        read(&["Timestamp,Response,IOType,LUN,Offset,Size", lun], TraceFormat::Systor),
+        took(125_000, raw(Some(1_455_592_169_120_131_000), Op::Read, 61_440, 4096))
+    );
+    let unanswered = "1455592169.120131,,W,0,61440,512";
+    assert_eq!(
+        read(&[lun, unanswered], TraceFormat::Systor),
+        raw(Some(1_455_592_169_120_131_000), Op::Write, 61_440, 512)
+    );
+    assert_eq!(
+        read(&["89966019104 4892 syslogd 904265560 8 W 6 0 7efbc5c2c4f2c3c4"], TraceFormat::Fiu),
+        raw(Some(89_966_019_104), Op::Write, 904_265_560 * 512, 4096)
     );
     assert_eq!(
         read(&["101, 5000000, 0, 4096, 8192, 0"], TraceFormat::FioLatency),
@@ -175,6 +199,11 @@ fn a_bad_line_is_refused_with_the_reason() {
         (TraceFormat::Msr, "128166372003061629,usr,0,Read,7014609920,24576", "has 6 fields"),
         (TraceFormat::Ascii, "1.0 0 5 8 z", "not hexadecimal"),
         (TraceFormat::Spc, "0,20941264,8192,T,0.551706", "neither"),
+        (TraceFormat::Alibaba, "419,W,8192,0,1577808000000046", "the size is zero"),
+        (TraceFormat::Tencent, "1538323200,64,8,2,1063", "0|1"),
+        (TraceFormat::Tencent, "99999999999,64,8,1,1063", "is beyond"),
+        (TraceFormat::Systor, "1.5,x,R,0,1,2", "not a valid time"),
+        (TraceFormat::Fiu, "89966019104 4892 syslogd 904265560 8 W a 0 7e", "not a valid device number"),
         (TraceFormat::Blkparse, "8,0 3 2 x 697 D R 223490 + 8 [k]", "not a valid time"),
         (TraceFormat::Headrace, "when,op", "no column `time_ns`"),
     ] {
@@ -220,7 +249,8 @@ proptest! {
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         for format in [
             TraceFormat::Validate, TraceFormat::Ascii, TraceFormat::Msr, TraceFormat::Spc, TraceFormat::Blkparse,
-            TraceFormat::FioLatency, TraceFormat::FioBandwidth, TraceFormat::Headrace,
+            TraceFormat::FioLatency, TraceFormat::FioBandwidth, TraceFormat::Headrace, TraceFormat::Alibaba,
+            TraceFormat::Tencent, TraceFormat::Systor, TraceFormat::Fiu,
         ] {
             if let Ok(raw) = last(&format, &lines) {
                 prop_assert!(raw.bytes > 0 && raw.address.unwrap_or(0) + raw.bytes <= 1 << 63);

@@ -5,7 +5,7 @@ use super::pages::{DistinctPages, PAGE};
 /// Up to this many disjoint extents are kept.
 const MOST_EXTENTS: usize = 1 << 20;
 
-/// Smallest and largest batch of one device. With 4096 devices, the smallest take 16 MiB together.
+/// Smallest and largest batch of one device. With 8192 devices, the smallest take 32 MiB together.
 const BATCH: (usize, usize) = (1 << 8, 1 << 18);
 
 /// Accumulates the bytes accessed on all devices.

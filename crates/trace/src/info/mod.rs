@@ -7,6 +7,7 @@ mod pages;
 mod places;
 mod popularity;
 mod responses;
+mod reuse;
 mod sequential;
 mod sizes;
 

@@ -1,9 +1,10 @@
-//! Addresses accessed: sequentiality, footprint and popularity.
+//! Addresses accessed: sequentiality, footprint, popularity and reuse.
 
 use serde::Serialize;
 
 use super::footprint::Footprint;
 use super::popularity::Popularity;
+use super::reuse::{LruHits, Reuse};
 use super::sequential::Sequential;
 use crate::reader::Traced;
 use crate::survey::DeviceSurvey;
@@ -23,6 +24,8 @@ pub struct AddressesAccessed {
     pub region: u64,
     /// (share of the regions accessed, most popular first; share of the requests that begin in them).
     pub popularity: Vec<(f64, f64)>,
+    /// How often an LRU cache would have what is asked for, by its size.
+    pub lru: Option<LruHits>,
 }
 
 /// Accumulates [`AddressesAccessed`].
@@ -31,6 +34,7 @@ pub struct PlaceCounts {
     sequential: Sequential,
     footprint: Footprint,
     popularity: Popularity,
+    reuse: Reuse,
 }
 
 impl PlaceCounts {
@@ -41,6 +45,7 @@ impl PlaceCounts {
         self.sequential.add(traced.device, address, end);
         self.footprint.add(traced.device, address, end);
         self.popularity.add(traced.device, address);
+        self.reuse.add(traced.op, traced.device, address, end);
     }
 
     pub fn finish(self, devices: &[DeviceSurvey], n: f64) -> AddressesAccessed {
@@ -53,6 +58,7 @@ impl PlaceCounts {
             end: devices.iter().map(|device| device.end).max().unwrap_or(0),
             region,
             popularity,
+            lru: self.reuse.finish(),
         }
     }
 }

@@ -10,7 +10,7 @@ const MOST_REGIONS: usize = 1 << 20;
 const SHARES: [f64; 5] = [0.01, 0.05, 0.1, 0.2, 0.5];
 
 /// Bits of a key that number the region: an address below 2⁶³ lies in one of 2⁴³ regions. The bits above number the
-/// device, of which a trace has at most 4096.
+/// device, of which a trace has at most 8192.
 const REGION_BITS: u32 = 44;
 const REGION_MASK: u64 = (1 << REGION_BITS) - 1;
 
