@@ -213,8 +213,8 @@ mod tests {
         #[test]
         fn hit_ratios_are_those_of_lists(requests in prop::collection::vec((any::<bool>(), 0u32..2, 0u64..60, 1u64..9), 1..300)) {
             let mut reuse = Reuse::default();
-            let mut lists: Vec<(usize, VecDeque<(u32, u64)>, [u64; 2])> =
-                (0..8).map(|octave| (1 << octave, VecDeque::new(), [0; 2])).collect();
+            let mut lists: Vec<_> =
+                (0..8).map(|octave| (1usize << octave, VecDeque::<(u32, u64)>::new(), [0u64; 2])).collect();
             let mut asked = [0u64; 2];
             for (write, device, page, pages) in requests {
                 let op = if write { Op::Write } else { Op::Read };
