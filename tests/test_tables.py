@@ -46,6 +46,18 @@ def test_a_table_of_very_many_rows_says_how_many_are_left_out(capsys: pytest.Cap
     assert "and 200 more rows; reports and --json have all" in text
 
 
+def test_tables_in_a_file_have_all_their_columns(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = Table([f"column {at}" for at in range(16)], [["1.234"] * 16])
+    monkeypatch.setenv("COLUMNS", "80")
+    show_table(table)
+    assert "left out: column" in " ".join(capsys.readouterr().out.split())
+    monkeypatch.delenv("COLUMNS")
+    show_table(table)
+    assert "column 15" in capsys.readouterr().out
+
+
 def test_headings_break_at_spaces_and_slashes_before_columns_go() -> None:
     assert "left out" not in printed(60)
     assert re.search(r"library/\s", printed(60))

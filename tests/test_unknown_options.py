@@ -31,6 +31,11 @@ def test_a_field_is_what_was_meant(headrace: Run, tmp_path: Path, given: list[st
     assert not list(tmp_path.iterdir())
 
 
+def test_other_commands_have_another_name_for_what_varies(headrace: Run) -> None:
+    refused = headrace("capacity", EXAMPLE, "--vary", "system.tds.disks=4,8")
+    assert "Possible options: --increase" in " ".join(refused.stderr.replace("│", " ").split())
+
+
 def test_a_file_that_cannot_be_read_still_has_the_fields_of_a_run(headrace: Run, tmp_path: Path) -> None:
     refused = headrace("run", "missing.yaml", "--requests", "1000", cwd=tmp_path)
     assert "Did you mean `--set run.requests=1000`?" in refused.stderr

@@ -42,6 +42,9 @@ ALIKE = {
     "--parallel": ("--threads",),
     "--workers": ("--threads",),
     "--repeat": ("--replications",),
+    "--vary": ("--increase",),
+    "--increase": ("--vary",),
+    "--metric": ("--metrics",),
 }
 
 

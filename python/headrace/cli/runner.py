@@ -192,4 +192,4 @@ def print_answer(as_json: bool, told: Json, report: Report) -> None:
     if as_json:
         print(json.dumps(told, indent=2))
     else:
-        terminal.show(report, wide=True)
+        terminal.show(report)

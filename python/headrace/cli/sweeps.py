@@ -171,7 +171,7 @@ def _print_table(found: Table, as_json: bool) -> None:
     if as_json:
         print(json.dumps(as_json_table(found), indent=2))
     else:
-        terminal.show(found.report(), wide=True)
+        terminal.show(found.report())
 
 
 def as_json_table(found: Table) -> Json:
@@ -220,9 +220,9 @@ def _print_in_parts(columns: list[str], rows: QueryRows) -> None:
     from headrace.view.terminal import report as terminal
 
     part = list(itertools.islice(rows, 1000))
-    terminal.show_table(Columns(columns, [*map(_cells, part)]), wide=True)
+    terminal.show_table(Columns(columns, [*map(_cells, part)]))
     while part := list(itertools.islice(rows, 1000)):
-        terminal.show_table(Columns(columns, [*map(_cells, part)]), wide=True)
+        terminal.show_table(Columns(columns, [*map(_cells, part)]))
 
 
 def _cells(row: tuple[Any, ...]) -> list[str]:

@@ -205,7 +205,7 @@ class Capacity(InNotebook):
         span = f"{tried[0].value}" if len(tried) == 1 else f"{tried[0].value} to {tried[-1].value}"
         unknown = [str(probe.value) for probe in tried if probe.meets is None]
         if self.meets:
-            said = f"{self.path}: Every value tried from {span} meets {goals}."
+            said = f"{self.path}: Every value tried from {span} meets {goals}{self._enough(tried)}."
             if len(tried) == 1:
                 said = f"{self.path}: {span} meets {goals}; no other value was tried."
         elif self.fails:
@@ -219,6 +219,15 @@ class Capacity(InNotebook):
             more = "" if any(probe.unsettled for probe in tried) else "; raise the budget of runs"
             return f"{self.path}: undecided whether {' or '.join(unknown)} meets {goals}{more}."
         return said + (f" Undecided: {', '.join(unknown)}." if unknown else "")
+
+    def _enough(self, tried: list[Probe]) -> str:
+        """Say that the smallest of values that all meet the goals is enough; if less is better, what the largest has."""
+        least, most = tried[0], tried[-1]
+        if abs(most.margin - least.margin) < FLAT:
+            return ""
+        if most.margin > least.margin:
+            return f"; {least.value} is enough{self._reached(least)}"
+        return f"; {most.value} is nearest to missing {'it' if len(self.goals) == 1 else 'them'}{self._reached(most)}"
 
     def _decided(self) -> list[Probe]:
         return sorted((one for one in self.probes if one.meets is not None), key=attrgetter("number"))

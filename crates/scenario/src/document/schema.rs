@@ -266,6 +266,11 @@ impl<'s> Checker<'s> {
         if let Some(schema) = plain.iter().find(|schema| is_of_type(scalar, schema)) {
             return self.bounds(scalar, schema, path);
         }
+        let meant = self.under_a_key(scalar, all);
+        if !meant.is_empty() {
+            let message = format!("unknown {}: `{}`", last(path), scalar_text(scalar));
+            return self.say(Problem::at(path.clone(), message).help(format!("write {}", either(&meant))));
+        }
         let keys: Vec<&str> = all.iter().filter_map(|schema| only_key(schema)).collect();
         match word {
             Some(word) if keys.contains(&word) => {
@@ -292,6 +297,27 @@ impl<'s> Checker<'s> {
                 None => self.wrong_kind(node, all, path),
             },
         }
+    }
+
+    /// Returns under which keys this quantity may stand, with its unit or, for a bare number, with the first example's.
+    fn under_a_key(&self, scalar: &Json, all: &[&'s Json]) -> Vec<String> {
+        let text = scalar_text(scalar);
+        let is_quantity = |unit: &str, text: &str| {
+            headrace_units::document::read(unit, text).is_some_and(|read| read.is_ok())
+        };
+        let mut found = Vec::new();
+        for (key, of) in
+            all.iter().filter_map(|schema| only_key(schema).map(|key| (key, &schema["properties"][key])))
+        {
+            for of in self.alternatives(of) {
+                let Some(unit) = of["x-unit"].as_str() else { continue };
+                let example = of["examples"][0].as_str().unwrap_or_default();
+                let with_unit = format!("{text} {}", example.split_once(' ').map_or("", |(_, unit)| unit));
+                let meant = [text.clone(), with_unit].into_iter().find(|text| is_quantity(unit, text));
+                found.extend(meant.map(|text| format!("`{{{key}: {text}}}`")));
+            }
+        }
+        found
     }
 
     fn quantity(&mut self, scalar: &Json, schema: &Json, path: &Path) {

@@ -27,9 +27,9 @@ WIDE = 250
 MOST_ROWS = 1000
 
 
-def show(report: Report, *, wide: bool = False) -> None:
-    """Print a report; with `wide`, its lines may be long where no terminal limits them."""
-    console = parts.console(width=width(wide=wide))
+def show(report: Report) -> None:
+    """Print a report. Where no terminal limits them, its tables may be wide; sentences keep to short lines."""
+    console = parts.console()
     console.print(parts.bold(report.answer))
     for note in report.notes:
         if Medium.TERMINAL in note.on:
@@ -39,28 +39,10 @@ def show(report: Report, *, wide: bool = False) -> None:
             _show(console, block)
 
 
-def show_table(table: Table, *, wide: bool = False) -> None:
-    """Print a table without an answer."""
-    _show_table(parts.console(width=width(wide=wide)), table)
-
-
-def width(*, wide: bool) -> int | None:
-    """Return the width of the console; `None` for that of the terminal."""
-    return WIDE if wide and not (sys.stdout.isatty() or "COLUMNS" in os.environ) else None
-
-
-def _show(console: Console, block: Block) -> None:
-    if not block.below or (isinstance(block, Text) and block.lead):
-        console.print()
-    if isinstance(block, Table):
-        _show_table(console, block)
-    elif isinstance(block, Bars):
-        _show_bars(console, block)
-    elif isinstance(block, Text) and block.look != "file":
-        _show_text(console, block)
-
-
-def _show_table(console: Console, table: Table) -> None:
+def show_table(table: Table) -> None:
+    """Print a table."""
+    is_limited = sys.stdout.isatty() or "COLUMNS" in os.environ
+    console = parts.console(width=None if is_limited else WIDE)
     if table.columns:
         rows = [[_cell(cell) for cell in row] for row in table.rows[:MOST_ROWS]]
         title = table.title or None
@@ -72,6 +54,17 @@ def _show_table(console: Console, table: Table) -> None:
     for row in table.rows:
         grid.add_row(*(parts.sentence(str(cell)) for cell in row))
     console.print(grid)
+
+
+def _show(console: Console, block: Block) -> None:
+    if not block.below or (isinstance(block, Text) and block.lead):
+        console.print()
+    if isinstance(block, Table):
+        show_table(block)
+    elif isinstance(block, Bars):
+        _show_bars(console, block)
+    elif isinstance(block, Text) and block.look != "file":
+        _show_text(console, block)
 
 
 def _cell(cell: Cell) -> str | Line:
