@@ -221,7 +221,7 @@ class Capacity(InNotebook):
         return said + (f" Undecided: {', '.join(unknown)}." if unknown else "")
 
     def _enough(self, tried: list[Probe]) -> str:
-        """Say that the smallest of values that all meet the goals is enough; if less is better, what the largest has."""
+        """Say that the smallest is enough where all values meet the goals; if less is better, what the largest has."""
         least, most = tried[0], tried[-1]
         if abs(most.margin - least.margin) < FLAT:
             return ""

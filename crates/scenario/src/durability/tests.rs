@@ -394,7 +394,8 @@ proptest! {
         for biased in [true, false] {
             let tally = process.cycles(200, (&times, biased), &mut RngStream::named(seed, "", "").of(1), &Progress::default());
             prop_assert!(tally.losses.iter().all(|loss| loss.is_finite() && *loss >= 0.0));
-            prop_assert!(biased || tally.mean() <= 1.0, "{tally:?}");
+            // A cycle counts with the losses expected in it, which may be above one; their mean is not, but for chance.
+            prop_assert!(biased || tally.mean() <= 1.0 + 4.0 * tally.variance().sqrt(), "{tally:?}");
             prop_assert!(tally.seconds.is_finite() && tally.bytes.is_finite());
         }
     }
