@@ -147,7 +147,7 @@ def test_billing_lines_are_read(tmp_path: Path) -> None:
         ("put", "node1", "0000A1", 4096, 0.25, None, "done"),
         ("migrate", None, "0000A1", 4096, 3.0, None, "done"),
         ("stage", None, "0000A2", 5000, 61.0, 61.0, "done"),
-        ("get", None, "0000A2", 4000, 0.125, None, "failed"),
+        ("get", "node2", "0000A2", 4000, 0.125, None, "failed"),
         ("purge", None, "0000A2", 5000, None, None, "done"),
     ]
     assert table["time"][1] == at("2024-03-01 12:00:04.750")
@@ -736,7 +736,63 @@ def test_recalls_that_end_in_order_do_not_run_backwards(tmp_path: Path) -> None:
     assert not [odd for odd in log.odd if "backwards" in odd.what]
     told = logs.convert(log, tmp_path / "o.csv")
     [migrated] = [count for why, count in told["left_out"].items() if why.startswith("migration to tape")]
-    assert (migrated, told["left_out"]["no operation on a file"]) == (1, 0)
+    assert (migrated, told["left_out"]["no operation on a file"]) == (0, 0)
+    # The log has no puts, so what went to tape was put when it was written there.
+    assert told["locations"][replayed.UNPUT] == 1
+    ops = pl.read_csv(tmp_path / "o.csv")
+    assert sorted(ops["op"]) == ["put", "stage", "stage"]
+    assert ops.filter(pl.col("op") == "put")["measured_s"].to_list() == [None]
+
+
+def test_a_log_whose_files_have_no_times_replays_sessions(tmp_path: Path) -> None:
+    line = (
+        '{{"epoch_time":{end}.0,"program":"cta-taped","message":"{message}","tapeDrive":"D1","tapeVid":"V{n}","mountId":"{n}",'
+        '"fSeq":1,"fileId":"{n}","fileSize":4000,"dataVolume":4000,"mountTime":20,"positionTime":30,"transferTime":10,'
+        '"status":"success"}}'
+    )
+    messages = ["File successfully read from tape", "Tape session finished"]
+    text = [line.format(end=1_700_000_000 + 100 * n, message=message, n=n) for n in range(3) for message in messages]
+    log = logs.read([written(tmp_path, "cta.json", "\n".join(text) + "\n")])
+    sessions = log.table.filter(pl.col("op") == "session")
+    assert sessions["seconds"].to_list() == [60.0] * 3, "without `totalTime`, that of its parts"
+    told = logs.convert(log, tmp_path / "cta.yaml")
+    assert told["left_out"]["file without times: sessions of cartridges are replayed"] == 3
+    assert set(pl.read_csv(tmp_path / "cta.csv")["op"]) == {"session"}
+    assert load(tmp_path / "cta.yaml").run().data["streams"][0]["completed"] == 3
+
+
+def test_what_a_log_stores_to_tape_its_scenario_stores(tmp_path: Path) -> None:
+    lines = []
+    for n in range(600):
+        size = 1_000_000 << n % 12
+        took = 200 + size // 100_000
+        clock = f"2024-03-01 {10 + n // 60:02}:{n % 60:02}"
+        file = f"[00{n:04X},{size}] [/f{n}] cms:raw@cta"
+        client = f"{{Xrootd-5.0:192.0.2.{n % 9}:1094}}"
+        lines.append(f'{clock}:20 [pool:p1:transfer] {file} {size} {took} true {client} [d:x] {{0:""}}')
+        lines.append(f'{clock}:50 [pool:p1:store] {file} 20000 5000 {{0:""}}')
+    log = logs.read([written(tmp_path, "billing-2024.03.01", "\n".join(lines) + "\n")])
+    assert set(log.table.filter(pl.col("op") == "put")["host"]) == {f"192.0.2.{at}" for at in range(9)}
+    assert set(log.table["user"]) == {"cms:raw"}
+    logs.convert(log, tmp_path / "replay.yaml")
+    assert "migrate: {every: 1 min, streams: 1}" in (tmp_path / "replay.yaml").read_text()
+    run = load(tmp_path / "replay.yaml").run(theory=False)
+    [tapes] = [one for one in run.data["components"] if one["path"] == "tapes"]
+    # The run ends with its last put, before the last files are on tape.
+    assert tapes["meters"]["bytes_written"] > 0.95 * sum(1_000_000 << n % 12 for n in range(600))
+
+
+def test_a_wait_for_tape_of_no_time_is_none_and_positions_have_columns(tmp_path: Path) -> None:
+    text = (
+        "time,op,file,bytes,seconds,stage_s,tape,offset\n1,put,a,10,1,0,,\n2,get,b,10,1,0,,\n3,get,c,10,1,30,VR1,4096\n"
+    )
+    columns = {name: name for name in ("time", "op", "file", "bytes", "seconds", "stage_s")}
+    columns |= {"cartridge": "tape", "position_bytes": "offset"}
+    log = logs.read([written(tmp_path, "hpss.csv", text)], columns=columns)
+    assert log.table["stage_s"].to_list() == [None, None, 30.0]
+    logs.convert(log, tmp_path / "ops.csv")
+    ops = pl.read_csv(tmp_path / "ops.csv")
+    assert ops.select("cartridge", "position_bytes").rows() == [(None, None), (None, None), ("VR1", 4096)]
 
 
 def test_dcache_gets_move_what_they_read_and_pools_remove_copies(tmp_path: Path) -> None:
@@ -768,7 +824,7 @@ def test_a_get_is_a_hit_only_if_the_log_says_so(tmp_path: Path, columns: str, st
     told = logs.convert(logs.read([log], columns={name: name for name in header.split(",")}), tmp_path / "ops.csv")
     rows = csv.DictReader((tmp_path / "ops.csv").open())
     assert [row["staged"] for row in rows] == staged
-    assert list(told["locations"].values()) == [staged.count("1"), staged.count(""), 0, 0]
+    assert list(told["locations"].values()) == [staged.count("1"), staged.count(""), 0, 0, 0]
 
 
 def test_reads_from_tape_of_files_that_the_log_puts_are_said(tmp_path: Path) -> None:

@@ -22,6 +22,9 @@ REPLAYED = ("get", "put", "stage", "delete", "session")
 
 
 # Of a log such as CTA's, whose drives tell what they did.
+UNPUT = (
+    "puts that are not in the log, but their way to tape: put when they were written there, so that waiting is missing"
+)
 UNASKED = "stages whose request is not in the log: asked for when they were read, so that waiting is missing"
 REREAD = (
     "of those on tape, files that the log itself puts: a replay finds them in the pool unless that purges them, so "
@@ -43,6 +46,8 @@ class Operations:
     """The operations of a log's rows, which are read again each time."""
 
     rows: Rows
+    sessions_alone: bool = False
+    """True if the sessions of cartridges are replayed, and not the files that they read and write."""
 
     def batches(self) -> Iterator[pl.DataFrame]:
         """Yield the operations, sorted by when they were asked for; `time_s` counts from the first."""
@@ -51,10 +56,12 @@ class Operations:
             since = (KEYS["asked"] - pl.lit(self.first, pl.Datetime("us"))).dt.total_microseconds() / 1e6
             yield batch.with_columns(
                 time_s=since,
+                op=pl.col("op").replace("migrate", "put"),
                 bytes=MOVED,
                 file_bytes=OF_FILE,
                 staged=from_tape(),
-                measured_s=pl.when(~IS_SESSION).then(_response()),
+                # The way to tape of what was put is not the put's own time.
+                measured_s=pl.when(~IS_SESSION & (pl.col("op") != "migrate")).then(_response()),
                 drive_s=pl.when(IS_SESSION).then("seconds"),
             ).select(columns)
 
@@ -80,12 +87,26 @@ class Operations:
     @cached_property
     def has_files(self) -> bool:
         """True if there are operations on files: sessions of cartridges are then what mounts them, and not replayed."""
-        return bool(self.rows.scan().select((KEPT & ~IS_SESSION).any()).collect().item())
+        return not self.sessions_alone and self._has(KEPT & ~IS_SESSION)
+
+    @cached_property
+    def has_sessions_too(self) -> bool:
+        """True if there are sessions of cartridges besides operations on files."""
+        return self.has_files and self._has(KEPT & IS_SESSION)
+
+    def _has(self, what: pl.Expr) -> bool:
+        return bool(self.rows.scan().select(what.any()).collect().item())
 
     @cached_property
     def kept(self) -> pl.Expr:
         """True of the rows that are replayed."""
-        return KEPT & ~IS_SESSION if self.has_files else KEPT
+        kept = KEPT & ~IS_SESSION if self.has_files else KEPT & IS_SESSION
+        return kept | IS_MIGRATION if self.puts_migrations else kept
+
+    @cached_property
+    def puts_migrations(self) -> bool:
+        """True if what is replayed as a put is a way to tape, since the log has no puts."""
+        return self.has_files and not self._has(KEPT & pl.col("op").eq("put")) and self._has(IS_MIGRATION)
 
     @cached_property
     def first(self) -> Any:
@@ -113,10 +134,12 @@ class Operations:
         """Add where on tape the files of reads lie: by cartridge and number, or by the name that an inventory has."""
         by_number = self.places.drop("file").unique(["cartridge", "position"], keep="first")
         by_name = self.places.select("file", on="cartridge", begin="position_bytes").unique("file", keep="first")
-        placed = batch.join(by_number, on=["cartridge", "position"], how="left", maintain_order="left")
+        placed = batch.rename({"position_bytes": "logged"}).join(
+            by_number, on=["cartridge", "position"], how="left", maintain_order="left"
+        )
         placed = placed.join(by_name, on="file", how="left", maintain_order="left")
         cartridge = pl.coalesce("cartridge", "on")
-        begin = pl.coalesce("position_bytes", pl.when(cartridge == pl.col("on")).then("begin"))
+        begin = pl.coalesce("logged", "position_bytes", pl.when(cartridge == pl.col("on")).then("begin"))
         return placed.with_columns(
             cartridge=pl.when(ON_TAPE).then(cartridge), position_bytes=pl.when(ON_TAPE).then(begin)
         )
@@ -143,10 +166,11 @@ class Operations:
         rules = {
             "failed": pl.col("outcome") == "failed",
             "purge of a copy: the archive purges by itself": IS_PURGE,
-            "migration to tape: the archive migrates by itself what is put, which other lines must have": IS_MIGRATION,
+            "migration to tape: the archive migrates by itself what is put": IS_MIGRATION & ~self.kept,
             "no operation on a file": (pl.col("outcome") == "other")
             | (pl.col("outcome").eq("done") & ~known & ~IS_PURGE & ~IS_MIGRATION),
             "session of a cartridge: files are replayed": KEPT & IS_SESSION & self.has_files,
+            "file without times: sessions of cartridges are replayed": KEPT & ~IS_SESSION & self.sessions_alone,
             "size 0 or unknown: written as 1 byte": KEPT & (pl.col("bytes").fill_null(0) < 1) & ~IS_SESSION,
         }
         counts = self.rows.scan().select(rule.fill_null(False).sum().alias(name) for name, rule in rules.items())
@@ -156,7 +180,8 @@ class Operations:
     def locations(self) -> dict[str, int]:
         """The number of reads whose file was on tape, and of those for which the log does not say."""
         reads = pl.col("op").is_in(["get", "stage"])
-        waits = (pl.col("op") == "stage") & pl.col("requested").is_null() & pl.col("seconds").is_null()
+        taken = pl.col("seconds").is_null() & pl.col("total_s").is_null()
+        waits = (pl.col("op") == "stage") & pl.col("requested").is_null() & taken
         on_tape, unknown, unasked = self._kept(
             (reads & from_tape()).sum(), (reads & from_tape().is_null()).sum(), waits.sum()
         )
@@ -164,6 +189,7 @@ class Operations:
             "gets and stages of files on tape": on_tape,
             "gets of files whose location the log does not give: `unseen` of the scenario decides": unknown,
             UNASKED: unasked,
+            UNPUT: self._kept(IS_MIGRATION.sum()),
             REREAD: self._put_before,
         }
 

@@ -29,6 +29,8 @@ UNSTAGED = (
     "# (concurrent transfers). It has no stagings. Not in the log and thus assumed: a pool that holds everything and",
     "# delays nothing, cartridges, drives: their number, their rate, the time of a load.",
 )
+# Where no file goes to tape in the log.
+NOT_MIGRATED = "# Nothing goes to tape in the log, so nothing is stored there: set `migrate` of the archive if it is."
 # Where size explains little of the fastest times.
 GUESSED = "# Size explains so little of the fastest times that latencies and client rate are guesses: set them."
 
@@ -41,7 +43,7 @@ def of(log: Log, operations: Operations, csv: str, file: Path) -> str:
     if operations.ops == {"session"}:
         return _of_sessions(log, csv)
     found = analyse(log)
-    lines = [(op, fit) for op, fit in found["fits"].items() if fit["rate_bytes_per_s"]]
+    lines = _timed(found)
     if not lines:
         help_ = (
             "a scenario needs at least three strata of puts or gets with size and time taken; convert to .csv instead"
@@ -51,23 +53,42 @@ def of(log: Log, operations: Operations, csv: str, file: Path) -> str:
     latency = "".join(f"{op}_latency: {max(fit['latency_s']['value'], 0):.3f} s, " for op, fit in lines)
     guesses = [GUESSED] * (not all(says_rate(fit) for _, fit in lines))
     moved, most, drives = operations.file_bytes, found["transfers"]["most"], _most(log, "asked", "stage_s")
-    least = _least_staging(log)
+    least, streams = _least_staging(log), _migrating(log)
+    migrate = f", migrate: {{every: 1 min, streams: {streams}}}" if streams else ""
     return "\n".join([
         f"# How long do the operations of {_names(log)} take?",
         "#",
         *(STAGED if least is not None else UNSTAGED),
         *guesses,
+        *([] if streams else [NOT_MIGRATED]),
         "system:",
         f"  front: {{type: front, {latency}client_rate: {rate / 1e6:.3f} MB/s}}",
         f"  disks: {{type: disk_pool, chains: {most}, volumes: 1, volume: {_volume(moved, most)} B, "
         f"rate: {rate / 1e6:.3f} MB/s, allocate: across_chains}}",
-        f"  tapes: {{type: tape_library, groups: [{{drives: {drives}}}], drive_rate: {rate / 1e6:.3f} MB/s, "
+        f"  tapes: {{type: tape_library, groups: [{{drives: {drives + streams}}}], drive_rate: {rate / 1e6:.3f} MB/s, "
         f"cartridge: 1 TB, load: {LOAD_S if least is None else least:.3f} s}}",
-        "  archive: {type: archive, front: front, pool: disks, library: tapes}",
+        f"  archive: {{type: archive, front: front, pool: disks, library: tapes{migrate}}}",
         "workload:",
         f"  users: {{to: archive, arrivals: {{log: {csv}}}}}",
         "",
     ])  # fmt: skip
+
+
+def has_times(log: Log) -> bool:
+    """Return true if the log has transfers from which a scenario's latency and rate can be found."""
+    return bool(_timed(analyse(log)))
+
+
+def _timed(found: Json) -> list[tuple[str, Json]]:
+    """Return the fits that have a rate, by operation."""
+    return [(op, fit) for op, fit in found["fits"].items() if fit["rate_bytes_per_s"]]
+
+
+def _migrating(log: Log) -> int:
+    """Return how many files went to tape at once at most; 0 if the log has none that did."""
+    is_one = (pl.col("op") == "migrate") & pl.col("outcome").eq("done") & pl.col("seconds").is_not_null()
+    there = log.rows.scan().select(is_one.any()).collect().item()
+    return _most(log, "time", "seconds", of=is_one) if there else 0
 
 
 def _of_sessions(log: Log, csv: str) -> str:
@@ -105,12 +126,15 @@ def _least_staging(log: Log) -> float | None:
     return least
 
 
-def _most(log: Log, begin: str, seconds: str) -> int:
-    """Return how many operations went on at once at most, from `begin`, a key of `KEYS`, for these `seconds`."""
+def _most(log: Log, begin: str, seconds: str, *, of: pl.Expr | None = None) -> int:
+    """Return how many operations went on at once at most, from `begin`, a key of `KEYS`, for these `seconds`.
+
+    With `of`, those of which that is true.
+    """
     narrow = [KEYS[begin].alias("time"), pl.col(seconds).alias("seconds")]
-    lasting = pl.col(seconds).is_not_null()
+    lasting = pl.col(seconds).is_not_null() if of is None else of
     sweep = Sweep(log.rows.scan().filter(lasting).select(narrow))
-    for batch in log.rows.in_order(begin, ["time", "requested", seconds]):
+    for batch in log.rows.in_order(begin, ["time", "requested", "op", "outcome", *{seconds}]):
         sweep.add(batch.filter(lasting).select(narrow))
     found = sweep.found()
     return found["most"] if found else 1

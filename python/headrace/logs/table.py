@@ -24,6 +24,7 @@ COLUMNS: dict[str, tuple[type[pl.DataType] | pl.DataType, str, str]] = {
     "stage_s": (pl.Float64, "s", "time for tape before the transfer, if the file was staged"),
     "cartridge": (pl.String, "", "cartridge of the file, if logged"),
     "position": (pl.Int64, "", "sequence number on the cartridge, from 1"),
+    "position_bytes": (pl.Int64, "B", "where the file begins on its cartridge, if logged"),
     "mount_s": (pl.Float64, "s", "mount time"),
     "position_s": (pl.Float64, "s", "positioning time"),
     "transfer_s": (pl.Float64, "s", "time to read or write"),

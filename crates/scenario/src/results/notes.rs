@@ -161,9 +161,21 @@ fn not_reached(plan: &Plan, outcome: &Outcome) -> Vec<String> {
     let faults: Vec<String> = faults.collect();
     let missed = (!faults.is_empty()).then(|| {
         let (ended_at, faults) = (outcome.ended_at, faults.join(", "));
-        format!("the run ended at {ended_at}, after {finished} requests, before these faults: {faults}")
+        let clocks: String = plan.streams.iter().filter_map(of_first_line).collect();
+        format!(
+            "the run ended at {ended_at}, after {finished} requests, before these faults: {faults}{clocks}"
+        )
     });
     length.into_iter().chain(missed).collect()
+}
+
+/// Says which time of its log a stream begins with, if that is not 0 s: times of the run count from there.
+fn of_first_line(stream: &StreamPlan) -> Option<String> {
+    let begins = stream.log.as_ref()?.first_line().filter(|begins| *begins > Nanos::ZERO)?;
+    Some(format!(
+        "; the run begins with the first line of {}, at {begins} of its log (`begins`)",
+        stream.name
+    ))
 }
 
 /// Names the stream for which time stands still, and the fields that would give its requests time.
@@ -546,11 +558,22 @@ fn unanswered(streams: &[StreamResults]) -> Vec<String> {
 fn of_logs(plan: &Plan, replications: usize) -> Vec<String> {
     let same = (replications > 1).then(|| SAME_REQUESTS.to_owned());
     let logs = plan.streams.iter().filter_map(|stream| Some((&stream.name, stream.log.as_ref()?)));
+    let first: Vec<_> = logs.clone().filter_map(|(name, log)| Some((name, log.first_line()?))).collect();
     let notes = logs.flat_map(|(name, log)| {
         let all = log.notes().into_iter().chain(same.clone());
         all.map(move |note| format!("{name}: {note}"))
     });
-    notes.collect()
+    notes.chain(apart(&first)).collect()
+}
+
+/// Returns a note if logs begin at different times: if those are of one clock, they are shifted against each other.
+fn apart(first: &[(&String, Nanos)]) -> Option<String> {
+    let differ = first.windows(2).any(|pair| pair[0].1 != pair[1].1);
+    let told: Vec<String> = first.iter().map(|(name, at)| format!("that of {name} at {at}")).collect();
+    differ.then(|| {
+        let told = told.join(", ");
+        format!("logs begin together, with their first lines: {told} of its own clock; for one clock, set the `begins` of each")
+    })
 }
 
 /// Returns the notes on replayed traces.

@@ -11,7 +11,7 @@ const LARGEST: u64 = 1 << 50;
 /// One operation of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Logged {
-    /// When, after the first operation.
+    /// When, after the beginning of the run.
     pub at: Nanos,
     pub op: FileOp,
     /// The size of the file, where the log has it beside what was moved.
@@ -29,8 +29,8 @@ pub struct Logged {
 #[derive(Default)]
 pub struct LogLines {
     places: Option<LineColumns>,
-    /// Time of the first operation and of the last, in ns on the log's clock.
-    first_ns: Option<u64>,
+    /// Time at which the run begins and that of the last operation, in ns on the log's clock.
+    begins_ns: Option<u64>,
     last_ns: u64,
 }
 
@@ -51,6 +51,16 @@ struct LineColumns {
 }
 
 impl LogLines {
+    /// Reads lines of which none is before a time on the log's clock, at which the run begins: that of the first line where it is `None`.
+    pub fn beginning_at(begins: Option<Nanos>) -> Self {
+        Self { begins_ns: begins.map(|time| time.0), ..Self::default() }
+    }
+
+    /// Returns the time on the log's clock at which the run begins, once an operation was read.
+    pub fn begins(&self) -> Nanos {
+        Nanos(self.begins_ns.unwrap_or(0))
+    }
+
     /// Returns true if the header was read.
     pub fn are_known(&self) -> bool {
         self.places.is_some()
@@ -68,11 +78,11 @@ impl LogLines {
         }
         let time_ns = scaled(fields.get(places.time), 1_000_000_000, "`time_s`")?;
         let logged = places.operation(&fields)?;
-        let at = self.since_first(time_ns)?;
+        let at = self.since_beginning(time_ns)?;
         Ok(Some(Logged { at, ..logged }))
     }
 
-    fn since_first(&mut self, time_ns: u64) -> Result<Nanos, String> {
+    fn since_beginning(&mut self, time_ns: u64) -> Result<Nanos, String> {
         if time_ns < self.last_ns {
             let (time, last) = (time_ns as f64 * 1e-9, self.last_ns as f64 * 1e-9);
             return Err(format!(
@@ -80,7 +90,15 @@ impl LogLines {
             ));
         }
         self.last_ns = time_ns;
-        Ok(Nanos(time_ns - *self.first_ns.get_or_insert(time_ns)))
+        let begins = *self.begins_ns.get_or_insert(time_ns);
+        let at = time_ns.checked_sub(begins).map(Nanos);
+        at.ok_or_else(|| {
+            format!(
+                "`time_s` is {}, and the run begins at {} of the log (`begins`)",
+                time_ns as f64 * 1e-9,
+                Nanos(begins)
+            )
+        })
     }
 }
 

@@ -36,7 +36,7 @@ pub struct FileLog {
 /// An operation that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileDue {
-    /// When, after the first operation of the log.
+    /// When, after the beginning of the run.
     pub at: Nanos,
     /// Its index, counted from zero.
     pub number: u64,
@@ -97,6 +97,11 @@ impl FileLog {
             return Err(TraceError::Empty { path: path.display().to_string(), left_out: 0 }.into());
         }
         Ok(Self { path: path.to_owned(), spec, file, survey })
+    }
+
+    /// Returns the time of the log at which the run begins, where the scenario leaves that to its first line.
+    pub fn first_line(&self) -> Option<Nanos> {
+        self.spec.begins.is_none().then_some(self.survey.begins)
     }
 
     /// The speed of the replay: how many times faster than it was recorded.
@@ -169,7 +174,7 @@ impl FileReader {
     fn open(path: &Path, spec: &FileLogOptions) -> Result<Self, TraceError> {
         let lines = Lines::open(path).map_err(|error| unreadable(path, &error))?;
         let left = spec.first.unwrap_or(u64::MAX);
-        let columns = LogLines::default();
+        let columns = LogLines::beginning_at(spec.begins);
         Ok(Self { path: path.to_owned(), lines, columns, skip_bad: spec.skip_bad, left, skipped: 0 })
     }
 

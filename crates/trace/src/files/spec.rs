@@ -1,5 +1,6 @@
 //! A log of file operations, as written in a scenario.
 
+use headrace_units::Nanos;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +36,10 @@ pub struct FileLogOptions {
     /// When an operation is asked for.
     #[serde(default)]
     pub timing: FileTiming,
+    /// Time of the log, in its `time_s`, at which the run begins: for logs of one clock that are replayed together, or beside faults. No line is
+    /// earlier. Default: that of the first line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begins: Option<Nanos>,
     /// Replay only the first N operations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
@@ -88,6 +93,7 @@ impl FileLogSpec {
                 unseen: Unseen::default(),
                 speed: as_recorded(),
                 timing: FileTiming::default(),
+                begins: None,
                 first: None,
                 skip_bad: false,
             },

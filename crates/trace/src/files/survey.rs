@@ -26,7 +26,9 @@ pub struct FileSurvey {
     pub largest: u64,
     /// Different files.
     pub files: u64,
-    /// From the first operation to the last.
+    /// Time on the log's clock at which the run begins.
+    pub begins: Nanos,
+    /// From there to the last operation.
     pub span: Nanos,
     /// Operations on files of no bytes.
     pub empty: u64,
@@ -149,6 +151,7 @@ pub(super) fn survey(
     }
     survey.files = files.met.len() as u64;
     survey.skipped = reader.skipped;
+    survey.begins = reader.columns.begins();
     (survey.older, survey.places) = (Arc::new(files.older), Arc::new(files.places));
     survey.sessions = sorted(sessions);
     survey.gaps = sorted(gaps);

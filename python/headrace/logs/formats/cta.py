@@ -38,7 +38,12 @@ def _whole(*names: str) -> pl.Expr:
     return pl.coalesce(*(_field(name).cast(pl.Int64, strict=False) for name in names))
 
 
-_TAKEN = pl.coalesce(_number("totalTime"), _number("transferTime"))
+# A session that does not give the time of the whole took at least that of its parts.
+_PARTS = pl.sum_horizontal(_number(name).fill_null(0) for name in ("mountTime", "positionTime", "transferTime"))
+_OF_PARTS = pl.when(_number("transferTime").is_not_null()).then(
+    pl.when(_IS_SESSION).then(_PARTS).otherwise(_number("transferTime"))
+)
+_TAKEN = pl.coalesce(_number("totalTime"), _OF_PARTS)
 # A session is logged once what it read lies on disk, after its drive is free.
 _DRAINED = pl.when(_IS_SESSION).then(_number("drainingTime")).otherwise(0.0).fill_null(0.0)
 _END = (

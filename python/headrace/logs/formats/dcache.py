@@ -4,7 +4,7 @@ A transfer is `date [pool:name:transfer] [pnfsid,size] [path] storageClass@hsm b
 [initiator] {rc:"message"}`, a put where `created` is true. Its bytes are those moved: often a part of the file. Stores
 (to tape) and restores (from it) have `transfer_ms queuing_ms` instead of bytes. A pool's `remove` is that of its copy,
 such as a purge; a door's is that of the file. The date is `YYYY-MM-DD HH:MM:SS`, or `MM.DD HH:MM:SS` with
-the year in the name of the file.
+the year in the name of the file. The user is the storage class, without its HSM.
 """
 
 import polars as pl
@@ -43,7 +43,10 @@ DCACHE = Format(
     columns={
         "time": before(_WHEN, _TAKEN.fill_null(0)),
         "op": _OP,
-        "host": pl.col("protocol").str.extract(r",([^,:]+)"),
+        # `{NFS4,node1}`, `{Xrootd-5.0:192.0.2.1:1094}`, `{GFtp-2.0 192.0.2.1 5000}`.
+        "host": pl.col("protocol").str.extract(r"^[^,: ]+[,: ]+(\[[^\]]+\]|[^,: ]+)"),
+        # The line of a transfer names no user; its storage class is whose files it moves.
+        "user": pl.col("class").str.extract(r"^([^@<]+)@"),
         "job": pl.col("initiator"),
         "file": pl.col("id"),
         "bytes": pl.when(_TRANSFER).then(whole("first")).otherwise(whole("size")),

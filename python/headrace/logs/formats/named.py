@@ -10,13 +10,15 @@ import polars as pl
 from headrace import _core
 from headrace.errors import refusal
 from headrace.logs.formats.form import Format, Split, is_duration
+from headrace.logs.table import LONGEST_S
 
 OURS = {
     "time": "time_s", "op": "op", "user": "user", "host": "host", "file": "file", "bytes": "bytes",
-    "seconds": "measured_s", "staged": "staged",
+    "seconds": "measured_s", "staged": "staged", "cartridge": "cartridge", "position_bytes": "position_bytes",
 }  # fmt: skip
-TEXTS, NUMBERS = ("user", "host", "job", "file"), ("seconds", "stage_s", "total_s")
-FIELDS = ("time", "op", *TEXTS, "bytes", *NUMBERS, "staged", "outcome")
+TEXTS, NUMBERS = ("user", "host", "job", "file", "cartridge"), ("seconds", "stage_s", "total_s")
+SIZES_IN, WHOLE = ("bytes", "position_bytes"), ("position",)
+FIELDS = ("time", "op", *TEXTS, *SIZES_IN, *WHOLE, *NUMBERS, "staged", "outcome")
 OPS = {
     "get": ("get", "read", "r", "download"),
     "put": ("put", "write", "w", "store", "upload"),
@@ -91,10 +93,10 @@ def _places(columns: list[str], given: Mapping[str, str] | None, file: str | Pat
         if (name if colon else text) not in columns:
             raise refusal(file, f"--columns: {file} has no column `{text}`", f"its columns are {known}")
         if not colon and field not in TEXTS and (meant := _unit_in(text, _kind(field))):
-            read = "bytes" if field == "bytes" else "seconds"
+            read = "bytes" if field in SIZES_IN else "seconds"
             message = f"--columns: `{text}` would be read as {read}, but its name says {meant}"
             raise refusal(
-                file, message, f"say its unit: `{field}={text}:{meant}`, or `:{'B' if field == 'bytes' else 's'}`"
+                file, message, f"say its unit: `{field}={text}:{meant}`, or `:{'B' if field in SIZES_IN else 's'}`"
             )
         places[field] = (name if colon else text, _scale(field, unit, file) if colon else 1.0)
     if "time" not in places:
@@ -105,7 +107,7 @@ def _places(columns: list[str], given: Mapping[str, str] | None, file: str | Pat
 
 
 def _kind(field: str) -> str:
-    return "size" if field == "bytes" else "time"
+    return "size" if field in SIZES_IN else "time"
 
 
 def _scale(field: str, unit: str, file: str | Path) -> float:
@@ -126,8 +128,12 @@ def _columns(where: dict[str, tuple[str, float]]) -> dict[str, pl.Expr]:
         # What a stage takes is the time of the tape.
         of_stage = pl.when(made["op"] == "stage").then(made["seconds"])
         made["stage_s"] = pl.coalesce(made["stage_s"], of_stage) if "stage_s" in made else of_stage
-    if "bytes" in where:
-        made["bytes"] = _number(where["bytes"]).round().cast(pl.Int64, strict=False)
+    # A wait for tape of 0 s is none.
+    if "stage_s" in made:
+        made["stage_s"] = pl.when((made["stage_s"] != 0) & made["op"].is_in(["get", "stage"])).then(made["stage_s"])
+    for field in (*SIZES_IN, *WHOLE):
+        if field in where:
+            made[field] = _number(where[field]).round().cast(pl.Int64, strict=False)
     made["outcome"] = _outcome(where)
     if "staged" in where:
         said = _cell(where["staged"][0]).str.to_lowercase().replace("", None)
@@ -175,7 +181,9 @@ def _wrong(where: dict[str, tuple[str, float]]) -> dict[str, tuple[pl.Expr, str]
     for field in NUMBERS:
         if field in where:
             filled = _cell(where[field][0]) != ""
-            wrong[f"no time taken ({field})"] = is_duration(field)[0] & filled, is_duration(field)[1]
+            taken = _number(where[field])
+            good = taken.is_between(0, LONGEST_S, closed="left").fill_null(False)
+            wrong[f"no time taken ({field})"] = ~good & filled, is_duration(field)[1]
     return wrong
 
 

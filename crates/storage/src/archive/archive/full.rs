@@ -80,7 +80,8 @@ impl Archive<'_> {
             (false, _) => format!("recalls brought {recalled}"),
         };
         let lacks = match (is_for_puts, &self.plan.migrate, buffer.purge) {
-            (true, None, _) => "; nothing is stored to tape (`migrate`)",
+            // What came from tape need not be stored there to be purged.
+            (true, None, _) if filled.put > 0 => "; nothing is stored to tape (`migrate`)",
             (true, _, None) => "; nothing is purged (`purge`)",
             (false, _, None) => "; nothing is purged (`recalls.purge`)",
             _ => "",

@@ -289,6 +289,7 @@ impl<'m> Component<'m> for Archive<'m> {
             .into_iter()
             .chain(self.fullness(now))
             .chain(self.backlogs(now))
+            .chain(self.idle_pools())
             .map(|remark| format!("{}: {remark}", self.context.path))
             .collect()
     }

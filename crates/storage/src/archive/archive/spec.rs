@@ -138,10 +138,10 @@ impl FlushSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MigrateOrder {
-    /// By volume.
-    #[default]
+    /// By volume: all streams read one of them, and then the next.
     ByVolume,
     /// Longest time in the pool first.
+    #[default]
     Oldest,
     /// Smallest first.
     Smallest,

@@ -25,6 +25,8 @@ pub(crate) type Cartridge = u32;
 pub(crate) struct Readiness {
     /// True if it is in a drive, or on its way to one.
     pub is_mounted: bool,
+    /// True if a stream writes it, or maintenance uses it: recalls wait until that ends.
+    pub is_kept: bool,
     /// True if a drive of its library works.
     pub works: bool,
     /// Requests that wait for a drive of its library, for each drive.
@@ -219,8 +221,14 @@ impl<'m> Drives<'m> {
     /// Returns how soon a cartridge could be read.
     pub fn readiness(&self, cartridge: Cartridge) -> Readiness {
         let drives = self.drives.borrow();
+        let place = self.places.borrow().get(&cartridge).copied();
+        let keeps = |at: usize| {
+            let drive = &drives[at];
+            drive.is_held && drive.used_for == Some(cartridge) && drive.cause != Cause::Host
+        };
         Readiness {
-            is_mounted: self.places.borrow().contains_key(&cartridge),
+            is_mounted: place.is_some(),
+            is_kept: place.is_some_and(keeps),
             works: drives.iter().any(|drive| !drive.is_down),
             waiting: self.queue.len() as f64 / drives.len() as f64,
         }

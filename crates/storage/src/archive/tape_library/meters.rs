@@ -91,7 +91,8 @@ impl<'m> Component<'m> for TapeLibrary<'m> {
             };
             (*away > 0).then(message)
         };
-        self.portions(now).iter().filter_map(away).collect()
+        let idle = self.drives.shares.idle().into_iter().map(|idle| format!("{}: {idle}", self.context.path));
+        self.portions(now).iter().filter_map(away).chain(idle).collect()
     }
 
     fn meters(&self, now: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {

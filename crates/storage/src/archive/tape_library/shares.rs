@@ -180,6 +180,18 @@ impl<'m> Shares<'m> {
         portions
     }
 
+    /// Returns the shares that name users of whom no request ever came, in words: a name may be misspelt.
+    pub fn idle(&self) -> Vec<String> {
+        let uses = self.uses.borrow();
+        let never = |used: &ShareUse| used.used.iter().chain(&used.waiting).all(|gauge| gauge.max() == 0);
+        let idle = self.spec.iter().zip(&*uses).enumerate();
+        let idle = idle.filter(|(_, (share, used))| !share.users.is_empty() && never(used));
+        idle.map(|(at, (share, _))| {
+            format!("no request was from users of shares[{at}]: {}", share.users.join(", "))
+        })
+        .collect()
+    }
+
     /// Returns the share of requests with a deadline that had a drive in time; `None` if no share has one.
     pub fn within_deadline(&self) -> Option<Meter> {
         let uses = self.uses.borrow();

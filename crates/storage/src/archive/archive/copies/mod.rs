@@ -18,7 +18,8 @@ pub enum CopyChoice {
     /// That of the pool that is listed first.
     #[default]
     First,
-    /// One whose cartridge is in a drive; else the one in whose library the fewest requests wait for each drive; of equals the first.
+    /// One whose cartridge is in a drive; else the one in whose library the fewest requests wait for each drive; of equals the first. One
+    /// whose cartridge is being written only if all are.
     Mounted,
 }
 
@@ -45,7 +46,8 @@ mod tests {
     use super::*;
 
     fn copy(pool: u8, is_mounted: bool, works: bool, waiting: f64) -> (TapeCopy, Readiness) {
-        ((pool, TapePosition { cartridge: 0, offset: 0 }), Readiness { is_mounted, works, waiting })
+        let readiness = Readiness { is_mounted, is_kept: false, works, waiting };
+        ((pool, TapePosition { cartridge: 0, offset: 0 }), readiness)
     }
 
     #[test]
@@ -55,6 +57,9 @@ mod tests {
         assert_eq!(pool(CopyChoice::First, &plain), 0);
         assert_eq!(pool(CopyChoice::Mounted, &plain), 2);
         assert_eq!(pool(CopyChoice::Mounted, &plain[..2]), 1);
+        let mut written = plain;
+        written[2].1.is_kept = true;
+        assert_eq!(pool(CopyChoice::Mounted, &written), 1, "recalls wait for the stream that writes it");
         let failed = [copy(0, true, false, 0.0), copy(1, false, true, 5.0)];
         assert_eq!([pool(CopyChoice::First, &failed), pool(CopyChoice::Mounted, &failed)], [1, 1]);
         assert_eq!(pool(CopyChoice::First, &failed[..1]), 0, "it waits for a drive to return");
