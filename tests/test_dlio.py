@@ -84,6 +84,12 @@ reader: {data_loader: tensorflow, read_threads: 4, batch_size: 1}
     assert any("hand_over" in remark for remark in found.remarks)
 
 
+def test_an_option_given_by_a_wrong_name_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "dlio.yaml").write_text(UNET3D)
+    with pytest.raises(ScenarioError, match="did you mean `dataset.num_files_train`"):
+        dlio.scenario(tmp_path / "dlio.yaml", params=["dataset.num_file_train=5600"])
+
+
 def test_each_option_is_honoured_or_named(tmp_path: Path) -> None:
     remarks = "\n".join(made(tmp_path, UNET3D + "storage: {storage_type: s3}\nreader_of: {mine: 1}\n").remarks)
     for option in (

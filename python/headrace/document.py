@@ -2480,6 +2480,8 @@ class FileLogOptions(TypedDict):
     """Replay speed relative to the recording: times between operations are divided by it."""
     timing: NotRequired[FileTiming]
     """When an operation is asked for."""
+    begins: NotRequired[str | None]
+    """Time of the log, in its `time_s`, at which the run begins: for logs of one clock that are replayed together, or beside faults. No line is earlier. Default: that of the first line."""
     first: NotRequired[int | None]
     """Replay only the first N operations."""
     skip_bad: NotRequired[bool]
@@ -2558,7 +2560,7 @@ FaultSpec = TypedDict(
         "returns": "NotRequired[Moment | None]",
         # When an empty replacement takes its place. An array then rebuilds its data.
         "replaced": "NotRequired[Moment | None]",
-        # How many times as long as usual it takes for whatever it begins while it is slow, without failing: the service of a station, a disk or a link, the flash and the latency of a solid-state drive, the wire of a port. Its users do not know.
+        # How many times as long as usual it takes for whatever it begins while it is slow, without failing: the service of a station, a disk or a link, the flash, its channels and the latency of a solid-state drive, the wire of a port. Its users do not know.
         "slow": "NotRequired[float | None]",
         # When it becomes slow. Default: at the beginning of the run.
         "from": "NotRequired[Moment | None]",

@@ -231,11 +231,11 @@ class StepResults(TypedDict):
     au: float | None
     """Accelerator utilisation (AU): computing time ÷ (computing time + stalls); null if there was no such step."""
     prefetched_share: float
-    """Share of these steps whose batches may have been fetched before the first of the run had ended, while nothing was computed; 0 if all epochs ended."""
+    """Share of these steps whose batches may have been fetched before the first of the run had ended, while nothing was computed; where all epochs ended, before the first of theirs had."""
     au_at_most: bool
-    """True if that is 0.05 or more: where storage limits accelerators, a longer run has a lower `au`."""
+    """True if that is 0.05 or more, or 0.5 of whole epochs: where storage limits accelerators, a longer run, or one with longer epochs, has a lower `au`."""
     samples_per_s: float
-    """Samples processed by all accelerators per second, over all steps and checkpoints."""
+    """Samples processed by all accelerators per second, over all whole steps and checkpoints."""
     stall_ms: float | None
     """Mean time per step that an accelerator waited for its batch and at the barrier."""
     start_ms: float | None
@@ -246,6 +246,8 @@ class StepResults(TypedDict):
     """Checkpoints written."""
     checkpoint_ms: float | None
     """Mean time of a checkpoint, from the beginning of all writes to the end of the last; null without checkpoints."""
+    checkpoint_share: float
+    """Share of the time of steps and checkpoints that writing checkpoints took."""
     checkpoint_bytes: float
     """Bytes that all accelerators write of a checkpoint; 0 without checkpoints."""
     restores: int

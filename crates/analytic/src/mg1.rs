@@ -40,10 +40,14 @@ impl Mg1 {
 
     /// The standard deviation of the response: Var W + Var S with E\[W²\] = 2 E\[W\]² + λ E\[S³\] / 3(1 − ρ).
     pub fn sd_response(&self) -> f64 {
+        self.variance(self.moments).sqrt()
+    }
+
+    /// The variance of the response of a customer whose service has these moments.
+    fn variance(&self, [mean, square, _]: [f64; 3]) -> f64 {
         let wait = self.mean_wait();
-        let wait_variance = wait * wait + self.rate * self.moments[2] / (3.0 * (1.0 - self.utilisation()));
-        let service_variance = self.moments[1] - self.moments[0] * self.moments[0];
-        (wait_variance + service_variance).max(0.0).sqrt()
+        let of_wait = wait * wait + self.rate * self.moments[2] / (3.0 * (1.0 - self.utilisation()));
+        (of_wait + square - mean * mean).max(0.0)
     }
 
     /// P(response ≤ t), for a customer whose service is drawn from `class`: by inversion of
@@ -69,7 +73,8 @@ impl Mg1 {
     }
 
     /// E\[(response − t)⁺\] for a customer whose service is drawn from `class`: by inversion of E\[R\]/s − (1 − R*(s))/s², where R* is the
-    /// transform of the response. It is the mean wait for the tokens of a bucket that saves those of a time `t` (Berger 1991).
+    /// transform of the response. It is the mean wait for the tokens of a bucket that saves those of a time `t` (Berger 1991). Far out, where
+    /// inversion has more error than value, it is at most ½ (√(σ² + (t − m)²) − (t − m)) for a mean m and a deviation σ (Scarf 1958).
     pub fn mean_beyond(&self, class: &Distribution, t: f64) -> f64 {
         let mean = self.mean_wait() + class.mean();
         if t <= 0.0 {
@@ -79,7 +84,11 @@ impl Mg1 {
             let all = s / (s - self.rate + self.rate * self.service.transform(s));
             (1.0 - self.utilisation()) * all * class.transform(s)
         };
-        euler::invert(|s| mean / s - (1.0 - response(s)) / (s * s), t).clamp(0.0, mean)
+        let variance = self.variance(class.moments());
+        // The same number without a difference of two that are nearly equal.
+        let at_most = 0.5 * variance / ((variance + (t - mean) * (t - mean)).sqrt() + (t - mean).max(0.0));
+        let at_most = if t > mean && at_most.is_finite() { at_most.min(mean) } else { mean };
+        euler::invert(|s| mean / s - (1.0 - response(s)) / (s * s), t).clamp(0.0, at_most)
     }
 
     /// P(response ≤ t).
@@ -134,6 +143,16 @@ mod tests {
                 "{t}: {} for {exact}",
                 queue.response_cdf(t)
             );
+        }
+    }
+
+    /// However much a bucket saves, the wait for its tokens is no noise.
+    #[test]
+    fn hardly_anything_exceeds_what_is_far_out() {
+        let queue = Mg1::new(0.25, Distribution::Fixed(10.0 / 3.0)).unwrap();
+        for t in [1e3, 1e5, 1e6, 1.8e7, 1e12] {
+            let beyond = queue.mean_beyond(queue.service(), t);
+            assert!((0.0..1e-1).contains(&beyond) && beyond * t < 1e3, "{beyond} beyond {t}");
         }
     }
 

@@ -28,7 +28,7 @@ pub struct FaultSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaced: Option<Moment>,
     /// How many times as long as usual it takes for whatever it begins while it is slow, without failing: the service of a station, a disk or a
-    /// link, the flash and the latency of a solid-state drive, the wire of a port. Its users do not know.
+    /// link, the flash, its channels and the latency of a solid-state drive, the wire of a port. Its users do not know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1.01, max = 10_000.0))]
     pub slow: Option<f64>,

@@ -157,8 +157,17 @@ impl CheckpointSpec {
 /// Samples in a piece at most. A thread that has read it takes them one after another, and nothing else happens meanwhile.
 const MOST_IN_A_PIECE: u64 = 100_000;
 
+/// What each accelerator writes of a checkpoint begins on a multiple of this, as files do that grow in large extents.
+const EXTENT: Bytes = Bytes(1 << 20);
+
 /// Samples lie on multiples of this where the stream does not say `align`: the block of most file systems.
 const BLOCK: Bytes = Bytes(4096);
+
+/// Returns the last multiple of an extent within `room` bytes from an address, or their end where there is none.
+fn last_extents(from: u64, room: u64) -> u64 {
+    let at = (from + room) / EXTENT.0 * EXTENT.0;
+    if at >= from { at } else { from + room }
+}
 
 impl StepSpec {
     /// Returns the number of steps of an epoch in which an accelerator reads `share` samples.
@@ -182,6 +191,14 @@ impl StepSpec {
     /// Returns the bytes that the checkpoints of all accelerators take up.
     fn checkpoints(&self) -> u64 {
         self.checkpoint.map_or(0, |checkpoint| checkpoint.most().saturating_mul(u64::from(self.accelerators)))
+    }
+
+    /// Returns the bytes from where one accelerator writes its checkpoint to where the next does: in whole extents, if there is room for that.
+    fn checkpoint_slot(&self, room: u64) -> u64 {
+        let most = self.checkpoint.map_or(0, |checkpoint| checkpoint.most());
+        let extents = most.checked_next_multiple_of(EXTENT.0);
+        let fits = |slot: &u64| slot.checked_mul(u64::from(self.accelerators)).is_some_and(|all| all <= room);
+        extents.filter(fits).unwrap_or(most)
     }
 
     /// Returns the bytes that all accelerators write of a checkpoint.
@@ -254,8 +271,9 @@ pub struct DataSet {
     file_slot: u64,
     /// The bytes of a piece, where samples lie side by side in files that are read piece by piece.
     piece: Option<u64>,
-    /// Where the first checkpoint lies.
+    /// Where the first checkpoint lies, and from there to the next.
     checkpoints: u64,
+    checkpoint_slot: u64,
     sizes: RngStream,
     orders: RngStream,
 }
@@ -288,7 +306,10 @@ impl DataSet {
         }
         let file = per_file.saturating_mul(slot);
         let file_slot = piece.and_then(|_| file.checked_next_multiple_of(BLOCK.0)).unwrap_or(file);
-        let places = room.0.saturating_sub(steps.checkpoints()) / file_slot.max(1) * per_file;
+        let checkpoint_slot = steps.checkpoint_slot(room.0);
+        let kept = checkpoint_slot.saturating_mul(u64::from(steps.accelerators));
+        let checkpoints = last_extents(from.0, room.0.saturating_sub(kept));
+        let places = (checkpoints - from.0) / file_slot.max(1) * per_file;
         let samples = steps.samples.unwrap_or(places) / per_file * per_file;
         if samples > places {
             let files = (samples / per_file).saturating_mul(file_slot);
@@ -315,7 +336,8 @@ impl DataSet {
             slot,
             file_slot,
             piece: piece.map(Bytes::get),
-            checkpoints: from.0 + room.0.saturating_sub(steps.checkpoints()),
+            checkpoints,
+            checkpoint_slot,
             sizes: of("sizes of samples"),
             orders: of("orders of samples"),
         })
@@ -353,7 +375,7 @@ impl DataSet {
 
     /// What an accelerator writes of a checkpoint, or reads back, as one request.
     pub fn checkpoint(&self, accelerator: u32, of: &CheckpointSpec, op: Op) -> Block {
-        let address = self.checkpoints + u64::from(accelerator) * of.most();
+        let address = self.checkpoints + u64::from(accelerator) * self.checkpoint_slot;
         Block { op, address, bytes: of.bytes_of(accelerator).0 }
     }
 }

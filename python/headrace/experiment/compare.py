@@ -88,7 +88,7 @@ class Comparison(InNotebook):
 
     def rows(self, *, every: bool = False) -> tuple[list[str], list[list[str]]]:
         """Return the differences as columns and rows: mean responses, p99 and rates, or `every` metric."""
-        ends = (".mean_ms", ".p99_ms", "_per_s", ".utilisation")
+        ends = (".mean_ms", ".p99_ms", "_per_s", ".utilisation", ".au")
         aims = [one for one in self.differences if time_of(one.metric) is not None]
         chosen = [one for one in self.differences if every or one in aims or one.metric.endswith(ends) or _loses(one)]
         return ["", "differs", "A", "B", "difference", "in percent"], [_row(one) for one in chosen]
@@ -106,7 +106,10 @@ class Comparison(InNotebook):
     @property
     def answer(self) -> str:
         """The verdict on mean responses, and the confidence with which it holds as a whole."""
+        trained = [one for one in self.differences if one.metric.endswith(".au")]
+        training = {one.metric.removesuffix(".au") for one in trained}
         means = [one for one in self.differences if one.metric.endswith(".mean_ms")]
+        means = [one for one in means if one.metric.split(".")[0] not in training]
         # Where a stream has reads and writes, they are what is said.
         split = {one.metric.rsplit(".", 2)[0] for one in means if one.metric.count(".") == 2}
         chosen = [one for one in means if one.metric.count(".") == 2 or one.metric.split(".")[0] not in split]
@@ -114,6 +117,7 @@ class Comparison(InNotebook):
         hidden = [_whose(one) for one in chosen if not one.shown]
         said = [f"B ({self.b}) is {', '.join(shown)} than A ({self.a})"] if shown else []
         said += [f"{', '.join(hidden)}: no difference shown"] if hidden else []
+        said += [_utilised(one, self.a, self.b) for one in trained]
         said += [self._late(one) for one in chosen]
         said += [_lost(one) for one in self.differences if _loses(one)]
         said = [part for part in said if part]
@@ -123,8 +127,8 @@ class Comparison(InNotebook):
         said += [
             f"in {' and '.join(self.unsettled)} a component was not yet in steady state: longer runs may be slower"
         ] * bool(self.unsettled)
-        varies = any(one.half_width > NOTHING * abs(one.a) for one in chosen)
-        is_sure = not varies and any(one.difference for one in chosen)
+        varies = any(one.half_width > NOTHING * abs(one.a) for one in [*chosen, *trained])
+        is_sure = not varies and any(one.difference for one in [*chosen, *trained])
         said += [note] if varies and (note := of_few(self.replications)) else []
         said += [f"the loads differ: {'; '.join(self.loads)}"] * bool(self.loads)
         sure = f"all statements together hold with {CONFIDENCE * 100:.0f} % confidence" if not is_sure else ALIKE
@@ -136,6 +140,13 @@ class Comparison(InNotebook):
         if not (mean.shown and late.shown and late.difference * mean.difference < 0):
             return ""
         return f"but the slowest hundredth of {_whose(mean)} is {_change(late)}"
+
+
+def _utilised(au: Difference, a: str, b: str) -> str:
+    """Return how far accelerators are utilised: requests of training wait for steps, and say little."""
+    shown = "" if au.shown else ", no difference shown"
+    name = au.metric.removesuffix(".au")
+    return f"accelerators of {name} are {au.b:.1%} utilised with B ({b}), {au.a:.1%} with A ({a}){shown}"
 
 
 def _loses(one: Difference) -> bool:

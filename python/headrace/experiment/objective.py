@@ -30,9 +30,12 @@ WITHIN = "within"
 # Operations that a metric can be restricted to: `p99(recall)` is that of the only stream with recalls.
 OPERATIONS = ("reads", "writes", "get", "put", "stage", "delete", "session", "recall")
 WHATS = (*TIMES, WITHIN, *RATES, "au", *LOSSES, "utilisation", "queue", *COSTS)
+# Shares of one.
+SHARES = ("au", WITHIN, "utilisation", "dropped", "expired", "failed", "blocked")
 # Of these less is better: `<` is the goal, and `>` the limit.
 LESS_IS_BETTER = {*TIMES, *LOSSES, *COSTS, "utilisation", "queue"}
 MORE_IS_BETTER = {*RATES, WITHIN, "au"}
+MOST_PERCENT = 100
 # What hosts may lose without a system failing to keep up: a limit of requests in flight drops one now and then at any
 # load.
 MOST_LOST = 0.001
@@ -141,7 +144,7 @@ class Objective:
     @property
     def is_time(self) -> bool:
         """True if its values are times, in ms."""
-        return self.what in TIMES
+        return _is_time(self.what)
 
     def told(self, middle: float, half: float | None) -> str:
         """Write a value with its interval, and with its unit where it has one."""
@@ -176,6 +179,11 @@ class Objective:
         assert self.bound is not None
         wants_more = bool(self.above) != self.is_limit
         return (value - self.bound) * (1 if wants_more else -1) / (abs(self.bound) or 1.0)
+
+
+def _is_time(what: str) -> bool:
+    """Return true if values of a metric are times in ms: of a run, or a meter of a component such as `to_tape_ms`."""
+    return what in TIMES or what.endswith("_ms")
 
 
 def within(ms: float) -> str:
@@ -293,6 +301,8 @@ def objective(text: str, *, bounded: bool, fields: bool = False) -> Objective:
 
     >>> objective("p99(reads) > 20 ms", bounded=True).bound, objective("utilisation(tds) > 80 %", bounded=True).bound
     (20.0, 0.8)
+    >>> objective("to_tape_ms(archive) < 2 h", bounded=True).bound
+    7200000.0
     """
     found = ASKED.fullmatch(text)
     if found is None and (bare := BARE.fullmatch(text)) and bare["what"] in WHATS:
@@ -312,10 +322,13 @@ def objective(text: str, *, bounded: bool, fields: bool = False) -> Objective:
         is_time = read.powers == (0, 1)
         if found["what"] in TIMES and not is_time:
             raise refusal(text, f"`{text}`: `{found['bound']}` is not a time", "write a time such as `20 ms`")
-        if is_time and found["what"] not in TIMES:
+        if found["what"] in SHARES and read.number > 1:
+            percent = f"{found['bound']} %" if read.number <= MOST_PERCENT else "99 %"
+            raise refusal(text, f"`{text}`: `{found['what']}` is at most 100 %", f"write a share such as `{percent}`")
+        if is_time and not _is_time(found["what"]):
             why = f"`{text}`: `{found['what']}` is not a time, so `{found['bound']}` cannot be its bound"
             raise refusal(text, why, f"times are {', '.join(TIMES)}")
-        bound = read.number * 1e3 if found["what"] in TIMES else read.number
+        bound = read.number * 1e3 if is_time else read.number
     sign = found["sign"] or ""
     above = None if bound is None else sign[0] == ">"
     of, _, time = found["of"].rpartition(",") if found["what"] == WITHIN else (found["of"], "", None)

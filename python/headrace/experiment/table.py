@@ -137,12 +137,19 @@ class Table(InNotebook):
 
     @property
     def metrics_of_interest(self) -> list[str]:
-        """The metrics that are asked for, or that precision is asked of, or the mean response of every stream."""
+        """The metrics that are asked for, or that precision is asked of, or the mean response of every stream.
+
+        Of training it is the utilisation of accelerators: responses of its reads matter to nobody.
+        """
         precision = self.experiment.precision
         if self.experiment.metrics:
             asked = self.experiment.metrics if self.metrics else ()  # Where no run has ended, none is unknown.
             return [objective(text, bounded=False).metric(self.metrics) for text in asked]
-        return named(precision, self.metrics, self.experiment.scenario.file) if precision else of_streams(self.metrics)
+        if precision:
+            return named(precision, self.metrics, self.experiment.scenario.file)
+        trained = {metric.replace(".mean_ms", ".au") for metric in of_streams(self.metrics)} & set(self.metrics)
+        means = [metric for metric in of_streams(self.metrics) if metric.replace(".mean_ms", ".au") not in trained]
+        return [*sorted(trained), *means]
 
     @cached_property
     def frame(self) -> "polars.DataFrame":
@@ -497,7 +504,12 @@ class Table(InNotebook):
             return chosen
         chosen += [metric for metric in self.metrics if time_of(metric) is not None]
         chosen += [late for metric in chosen if (late := metric.replace("mean_ms", "p99_ms")) in self.metrics]
-        chosen += [metric for metric in self.metrics if metric.endswith(".requests_per_s")]
+        rates = (
+            (".samples_per_s", ".requests_per_s")
+            if any(one.endswith(".au") for one in chosen)
+            else (".requests_per_s",)
+        )
+        chosen += [metric for rate in rates for metric in self.metrics if metric.endswith(rate)]
         used = {
             metric: max(
                 (mean[0] for point in self.experiment.points if (mean := self.mean(point, metric))), default=0.0
@@ -559,7 +571,7 @@ def _value(metric: str, middle: float, half: float | None) -> str:
     >>> _value("users.mean_ms", 76_918.0, 35_724.0), _value("users.requests_per_s", 12.5, None)
     ('77 ± 36 s', '12.5')
     """
-    if time_of(metric) is not None:
+    if time_of(metric) is not None or metric.endswith(".au"):
         return percentage(middle, half)
     return format_time(middle, half) if metric.endswith("_ms") else interval(middle, half)
 
@@ -573,6 +585,8 @@ def in_words(metric: str) -> str:
     if (time := time_of(metric)) is not None:
         return f"The share of {metric[: metric.rindex('.within_')]} within {format_time(time)}"
     of, _, what = metric.rpartition(".")
+    if what == "au":
+        return f"The utilisation of accelerators of {of}"
     if what.endswith("_ms"):
         return f"The {what.removesuffix('_ms')} response of {of}"
     return f"The {what.replace('_per_s', ' a second').replace('_', ' ')} of {of}"

@@ -3,6 +3,7 @@
 Options, defaults and their meaning: https://dlio-benchmark.readthedocs.io/en/latest/config.html and DLIO's own loaders.
 """
 
+import difflib
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -194,6 +195,7 @@ class _Configuration:
                 self.options[option.strip()] = yaml.safe_load(value)
             except yaml.YAMLError:
                 raise refusal(path, f"the value in `{param}` is not YAML", "close its brackets and quotes") from None
+        self.given = {param.partition("=")[0].strip() for param in params}
         self.honoured: set[str] = {"framework", "workflow.train", "dataset.format"}
         self.remarks: list[str] = []
 
@@ -587,6 +589,9 @@ class _Configuration:
             if option in self.honoured:
                 continue
             known = max((name for name in IGNORED if _is_within(option, name)), key=len, default=None)
+            if known is None and option in self.given:
+                meant = difflib.get_close_matches(option, [*self.honoured, *IGNORED], n=1, cutoff=0)
+                raise self.bad(option, "is no option of DLIO that headrace knows", f"did you mean `{meant[0]}`?")
             why = IGNORED[known] if known else "headrace does not know this option"
             if not trains and option.startswith(OF_TRAINING):
                 why = "nothing is read"

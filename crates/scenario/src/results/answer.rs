@@ -17,7 +17,7 @@ pub fn in_words(results: &Results) -> String {
     sentences.extend(streams(&results.streams));
     let has_answers = results.streams.iter().any(|stream| stream.completed > 0);
     if let Some(bottleneck) = results.bottleneck.as_ref().filter(|_| has_answers) {
-        sentences.push(limit(bottleneck, results.streams.len()));
+        sentences.push(limit(bottleneck, &results.streams));
     }
     sentences.extend(results.busiest_stretch.iter().map(stretch::in_words));
     sentences.extend(evictions::in_words(results));
@@ -29,7 +29,7 @@ pub fn in_words(results: &Results) -> String {
 }
 
 /// Returns the sentence on the bottleneck and the headroom.
-fn limit(bottleneck: &Bottleneck, streams: usize) -> String {
+fn limit(bottleneck: &Bottleneck, streams: &[StreamResults]) -> String {
     let what = alike::limit(&bottleneck.group, bottleneck.what.as_deref());
     let busy = format!("Bottleneck: {what}, {:.0} % busy", bottleneck.utilisation * 100.0);
     let about = match &bottleneck.uneven {
@@ -38,10 +38,15 @@ fn limit(bottleneck: &Bottleneck, streams: usize) -> String {
         None => " (estimate)",
     };
     // With several streams a factor says nothing without the load that it is a factor of.
-    let of =
-        if streams > 1 { format!(" the load of {}", listed(&bottleneck.streams)) } else { String::new() };
+    let of = if streams.len() > 1 {
+        format!(" the load of {}", listed(&bottleneck.streams))
+    } else {
+        String::new()
+    };
     if let Some(closed) = &bottleneck.closed {
-        return of_clients(bottleneck, &what, closed);
+        let train = streams.iter().all(|stream| stream.steps.is_some());
+        let more = if train { "more accelerators, or reader threads," } else { "more in flight" };
+        return of_clients(bottleneck, &what, closed, more);
     }
     match bottleneck.saturates_at {
         Some(times) if bottleneck.at_least => format!("{busy}; headroom >{}{of}{about}.", at_least(times)),
@@ -50,7 +55,7 @@ fn limit(bottleneck: &Bottleneck, streams: usize) -> String {
         Some(times) => {
             // What a longer run would find busier carries less than it did here.
             let most = if bottleneck.unsettled.is_some() { "sustains less than" } else { "sustains" };
-            let of = if streams > 1 { of } else { " this load".to_owned() };
+            let of = if streams.len() > 1 { of } else { " this load".to_owned() };
             format!("{busy}: saturated, {most} {times:.2}×{of}.")
         }
         None if bottleneck.saturated => format!("{busy}: saturated."),
@@ -71,7 +76,7 @@ fn multiple(times: f64) -> String {
 
 /// What limits clients that wait for answers, and what more of them would bring: one component is always the busiest, so that it is
 /// busy says little.
-fn of_clients(bottleneck: &Bottleneck, what: &str, closed: &ClosedLoad) -> String {
+fn of_clients(bottleneck: &Bottleneck, what: &str, closed: &ClosedLoad, more: &str) -> String {
     let busy = format!("{what}, {:.0} % busy", bottleneck.utilisation * 100.0);
     let limit = match closed.clients {
         1 => format!("Latency-bound (one request in flight): {busy}"),
@@ -84,7 +89,7 @@ fn of_clients(bottleneck: &Bottleneck, what: &str, closed: &ClosedLoad) -> Strin
             let varies =
                 bottleneck.not_proportional.as_ref().filter(|varies| **varies != bottleneck.component);
             let unless = varies.map(|varies| unless(&alike::limit(varies, None))).unwrap_or_default();
-            format!("more in flight could raise throughput at most {}{about}{unless}", multiple(most))
+            format!("{more} could raise throughput at most {}{about}{unless}", multiple(most))
         }
         Some(_) => match &bottleneck.not_proportional {
             Some(varies) => {
@@ -255,8 +260,15 @@ fn checkpoints(steps: &StepResults) -> Option<String> {
         let rate = BytesPerSecond(steps.checkpoint_bytes / (ms * 1e-3).max(1e-9));
         format!("{how} in {} ({rate})", Nanos::from_ms(ms))
     };
+    let share = match steps.checkpoint_share {
+        share if share >= MUCH => format!(", {:.0} % of the time", share * 100.0),
+        _ => String::new(),
+    };
     let parts = [("written", steps.checkpoint_ms), ("read back", steps.restore_ms)];
-    let told: Vec<_> = parts.into_iter().filter_map(|(how, ms)| Some(took(how, ms?))).collect();
+    let mut told: Vec<_> = parts.into_iter().filter_map(|(how, ms)| Some(took(how, ms?))).collect();
+    if let Some(written) = told.first_mut().filter(|_| steps.checkpoint_ms.is_some()) {
+        written.push_str(&share);
+    }
     let size = Bytes(steps.checkpoint_bytes as u64);
     (!told.is_empty()).then(|| format!("of {size}: {}", told.join(", ")))
 }

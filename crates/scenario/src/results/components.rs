@@ -315,8 +315,9 @@ pub(super) fn bottleneck(
     outcomes: &[Outcome],
     components: &[ComponentResults],
 ) -> Option<Bottleneck> {
-    let (id, busiest) = limiting(plan, components)?;
-    let utilisation = Some(busiest.most_busy()).filter(|utilisation| *utilisation > 0.0)?;
+    let busy = in_the_long_run(plan, outcomes, components);
+    let (id, busiest) = limiting(plan, components, &busy)?;
+    let utilisation = Some(busy[id.index()]).filter(|utilisation| *utilisation > 0.0)?;
     // What streams elsewhere do is no matter of this component's.
     let open = reaching(plan, id).all(|(_, stream)| stream.is_open());
     let often = utilisation * as_usual(plan, id, outcomes);
@@ -370,7 +371,7 @@ pub(super) fn bottleneck(
         background,
         not_proportional: not_proportional.map(|id| plan.graph.nodes[id.index()].path.clone()),
         unsettled,
-        keeps_up: never_idle && open && is_steady && !is_mixed,
+        keeps_up: never_idle && open && is_steady && !is_mixed && !refuses(plan, id, components, outcomes),
         trials: None,
     })
 }
@@ -531,10 +532,51 @@ pub(super) fn allowed(plan: &Plan, streams: &[String], components: &[ComponentRe
     limits.map(|(_, found)| 1.0 / found.most_busy()).fold(f64::INFINITY, f64::min)
 }
 
+/// For which share of the time each component is in use. Of members of a group whose numbers of visits differ no more than by chance the busiest
+/// says little, the less the more there are and the shorter the run: each counts with the mean of all.
+fn in_the_long_run(plan: &Plan, outcomes: &[Outcome], components: &[ComponentResults]) -> Vec<f64> {
+    let mut busy: Vec<f64> = components.iter().map(ComponentResults::most_busy).collect();
+    let mut groups: BTreeMap<&str, Vec<NodeId>> = BTreeMap::new();
+    for id in plan.graph.ids() {
+        groups.entry(plan.graph.group(id)).or_default().push(id);
+    }
+    for members in groups.values().filter(|members| members.len() > 1) {
+        let visits = |id: &NodeId| {
+            outcomes.iter().map(|outcome| outcome.components[id.index()].reading.visits).sum::<f64>()
+        };
+        let counts: Vec<(f64, f64)> = members.iter().map(|id| (visits(id), busy[id.index()])).collect();
+        if differ_by_chance(&counts) {
+            let mean = members.iter().map(|id| busy[id.index()]).sum::<f64>() / members.len() as f64;
+            members.iter().for_each(|id| busy[id.index()] = mean);
+        }
+    }
+    busy
+}
+
+/// Deviations within which something is chance.
+const CHANCE: f64 = 4.0;
+
+/// Returns true if numbers of visits, and the time that each member is busy, are as they would be of visits that choose among all at random and take
+/// equally long on average: χ² is at most some deviations above its mean, and the mean time of a visit at no member far off. That time is taken to
+/// deviate by no more than itself.
+fn differ_by_chance(members: &[(f64, f64)]) -> bool {
+    let (visits, busy) =
+        members.iter().fold((0.0, 0.0), |(visits, busy), (more, too)| (visits + more, busy + too));
+    let (mean, free) = (visits / members.len() as f64, members.len() as f64 - 1.0);
+    let chi2 = members.iter().map(|(count, _)| (count - mean) * (count - mean) / mean).sum::<f64>();
+    let is_alike =
+        |(count, time): &(f64, f64)| (time / (count * busy / visits) - 1.0).abs() * count.sqrt() <= CHANCE;
+    mean > 0.0 && busy > 0.0 && chi2 <= free + CHANCE * (2.0 * free).sqrt() && members.iter().all(is_alike)
+}
+
 /// The component that is in use for most of the time. The places of a queue depth are all taken too where what serves their requests is
 /// never idle: they count while it has time left and somebody waits for one, or one more would.
-fn limiting<'c>(plan: &Plan, components: &'c [ComponentResults]) -> Option<(NodeId, &'c ComponentResults)> {
-    let by = |(_, component): &(NodeId, &ComponentResults)| component.most_busy();
+fn limiting<'c>(
+    plan: &Plan,
+    components: &'c [ComponentResults],
+    busy: &[f64],
+) -> Option<(NodeId, &'c ComponentResults)> {
+    let by = |(id, _): &(NodeId, &ComponentResults)| busy[id.index()];
     let most = |of_limits: bool| {
         let all = components.iter().enumerate().map(|(at, component)| (NodeId(at as u32), component));
         let measured =

@@ -1,10 +1,11 @@
 //! By how much formulas are off whose assumptions fail: measured by a short simulation of the scenario's own load.
 
-use super::StreamResults;
+use super::{StreamResults, filling};
 use crate::plan::{Plan, StreamPlan};
 use crate::progress::Progress;
 use crate::run::{self, Deadline, End, Options, Replications};
 use crate::solve::{FormulaError, SolvedPoint};
+use crate::spec::Engine;
 use crate::theory;
 
 /// Requests of each replication: enough for about 2 % of a mean at moderate load.
@@ -37,18 +38,49 @@ pub fn formula_error(
         return Ok(None);
     }
     let Ok(engine) = run::engine(&plan) else { return Ok(None) };
+    let deadline = Deadline::new(&plan, progress);
+    for requests in (0..LENGTHENED).map(|times| REQUESTS * LONGER.pow(times)) {
+        plan.spec.run.requests = Some(requests);
+        match simulated(&plan, engine, &deadline)? {
+            Simulated::Filling => {}
+            Simulated::Unknown => return Ok(None),
+            Simulated::Mean { requests, response_ms, half_width_ms } => {
+                let error = predicted / response_ms - 1.0;
+                return Ok(Some(FormulaError { requests, response_ms, half_width_ms, error }));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// While a cache still fills, a run says nothing of the steady state that formulas are of: it is made this many times longer, so often.
+const LONGER: u64 = 4;
+const LENGTHENED: u32 = 4;
+
+/// What a simulation found: the mean response with its half-width, nothing that can be trusted, or caches that still fill.
+enum Simulated {
+    Mean { requests: u64, response_ms: f64, half_width_ms: f64 },
+    Unknown,
+    Filling,
+}
+
+fn simulated(plan: &Plan, engine: Engine, deadline: &Deadline) -> Result<Simulated, String> {
     let options = Options { theory: false, ..Options::default() };
     let mut replications = Replications::default();
-    let deadline = Deadline::new(&plan, progress);
-    replications.complete(&plan, engine, &options, &deadline);
-    let found = super::of(&plan, engine, &replications.outcomes(&plan)?, &options, &deadline)?;
-    let response = mean(&found.streams).filter(|_| found.ended == End::Done);
-    Ok(response.map(|(response_ms, half_width_ms)| FormulaError {
-        requests: found.streams.iter().map(|stream| stream.completed).sum(),
-        response_ms,
-        half_width_ms,
-        error: predicted / response_ms - 1.0,
-    }))
+    replications.complete(plan, engine, &options, deadline);
+    let outcomes = replications.outcomes(plan)?;
+    let found = super::of(plan, engine, &outcomes, &options, deadline)?;
+    if found.ended != End::Done {
+        return Ok(Simulated::Unknown);
+    }
+    if filling::hides_work(plan, &outcomes) {
+        return Ok(Simulated::Filling);
+    }
+    let requests = found.streams.iter().map(|stream| stream.completed).sum();
+    Ok(match mean(&found.streams) {
+        Some((response_ms, half_width_ms)) => Simulated::Mean { requests, response_ms, half_width_ms },
+        None => Simulated::Unknown,
+    })
 }
 
 /// The mean response of all streams with its half-width, each by its rate; `None` where an interval cannot be trusted.

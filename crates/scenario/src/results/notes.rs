@@ -104,7 +104,7 @@ fn few_steps(stream: &StreamResults) -> Option<String> {
     steps.au?;
     Some(format!(
         "{}: {:.0} % of the steps had their batches fetched during the first one, which is not counted: if storage limits \
-         the accelerators, their utilisation is lower in a longer run",
+         the accelerators, their utilisation is lower in a longer run, with more samples in an epoch",
         stream.name,
         steps.prefetched_share * 100.0
     ))

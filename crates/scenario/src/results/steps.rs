@@ -16,13 +16,14 @@ pub struct StepResults {
     /// Accelerator utilisation (AU): computing time ÷ (computing time + stalls); null if there was no such step.
     #[schemars(range(min = 0, max = 1))]
     pub au: Option<f64>,
-    /// Share of these steps whose batches may have been fetched before the first of the run had ended, while nothing was computed; 0 if all
-    /// epochs ended.
+    /// Share of these steps whose batches may have been fetched before the first of the run had ended, while nothing was computed; where all
+    /// epochs ended, before the first of theirs had.
     #[schemars(range(min = 0, max = 1))]
     pub prefetched_share: f64,
-    /// True if that is 0.05 or more: where storage limits accelerators, a longer run has a lower `au`.
+    /// True if that is 0.05 or more, or 0.5 of whole epochs: where storage limits accelerators, a longer run, or one with longer epochs, has a
+    /// lower `au`.
     pub au_at_most: bool,
-    /// Samples processed by all accelerators per second, over all steps and checkpoints.
+    /// Samples processed by all accelerators per second, over all whole steps and checkpoints.
     pub samples_per_s: f64,
     /// Mean time per step that an accelerator waited for its batch and at the barrier.
     pub stall_ms: Option<f64>,
@@ -35,6 +36,9 @@ pub struct StepResults {
     pub checkpoints: u64,
     /// Mean time of a checkpoint, from the beginning of all writes to the end of the last; null without checkpoints.
     pub checkpoint_ms: Option<f64>,
+    /// Share of the time of steps and checkpoints that writing checkpoints took.
+    #[schemars(range(min = 0, max = 1))]
+    pub checkpoint_share: f64,
     /// Bytes that all accelerators write of a checkpoint; 0 without checkpoints.
     pub checkpoint_bytes: f64,
     /// Checkpoints read back.
@@ -43,29 +47,30 @@ pub struct StepResults {
     pub restore_ms: Option<f64>,
 }
 
-/// The training of a stream in all replications, which took `seconds` in all.
-pub(super) fn of<'o>(
-    steps: &StepSpec,
-    found: impl Iterator<Item = &'o StreamOutcome>,
-    seconds: f64,
-) -> StepResults {
+/// The training of a stream in all replications.
+pub(super) fn of<'o>(steps: &StepSpec, found: impl Iterator<Item = &'o StreamOutcome>) -> StepResults {
     let (mut all, mut runs) = (StepTotals::default(), 0);
     found.for_each(|stream| (all, runs) = (all.and(stream.steps), runs + 1));
     let mean_ms = |sum: u128, many: u64| (many > 0).then(|| sum as f64 * 1e-6 / many as f64);
     let spent = all.compute + all.stall;
     let starting = all.first_compute + all.first_stall;
     let prefetched_share = prefetched(steps, &all, runs);
+    // All accelerators write a checkpoint, and read one back, at once.
+    let accelerators = u128::from(steps.accelerators);
+    let checkpointing = all.checkpointing * accelerators;
+    let time = spent + starting + checkpointing + all.restoring * accelerators;
     StepResults {
         steps: all.steps,
         au: (spent > 0).then(|| all.compute as f64 / spent as f64),
         prefetched_share,
-        au_at_most: prefetched_share >= MUCH_PREFETCHED,
-        samples_per_s: all.samples as f64 / seconds.max(1e-9),
+        au_at_most: prefetched_share >= if all.trained > 0 { MOSTLY_PREFETCHED } else { MUCH_PREFETCHED },
+        samples_per_s: all.samples as f64 * accelerators as f64 / (time as f64 * 1e-9).max(1e-9),
         stall_ms: mean_ms(all.stall, all.steps - all.firsts),
         start_ms: mean_ms(all.first_stall, all.firsts),
         start_share: all.first_stall as f64 / (spent + starting).max(1) as f64,
         checkpoints: all.checkpoints,
         checkpoint_ms: mean_ms(all.checkpointing, all.checkpoints),
+        checkpoint_share: checkpointing as f64 / time.max(1) as f64,
         checkpoint_bytes: steps.checkpoint_bytes(),
         restores: all.restores,
         restore_ms: mean_ms(all.restoring, all.restores),
@@ -75,9 +80,12 @@ pub(super) fn of<'o>(
 /// From this share on, steps whose batches were fetched before the first had ended say too little of storage.
 const MUCH_PREFETCHED: f64 = 0.05;
 
+/// From this share on whole epochs do, although their beginning is what DLIO counts too: they are as short as what is prefetched.
+const MOSTLY_PREFETCHED: f64 = 0.5;
+
 fn prefetched(steps: &StepSpec, all: &StepTotals, runs: u32) -> f64 {
     // What is fetched during a checkpoint, or at the beginning of another epoch, is so in the long run too.
-    let ahead = f64::from(runs) * f64::from(steps.accelerators) * f64::from(steps.prefetch);
-    // Whole epochs are what DLIO counts, with their beginning.
-    if all.trained > 0 { 0.0 } else { (ahead / (all.steps - all.firsts).max(1) as f64).min(1.0) }
+    let begun = if all.trained > 0 { all.firsts } else { u64::from(runs) * u64::from(steps.accelerators) };
+    let ahead = begun as f64 * f64::from(steps.prefetch);
+    (ahead / (all.steps - all.firsts).max(1) as f64).min(1.0)
 }

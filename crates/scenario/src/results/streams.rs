@@ -119,7 +119,7 @@ pub(super) fn stream(
         operations: operations.filter_map(|op| Some((op.name(), answered(op)?))).collect(),
         path: path(plan, found().map(|stream| &stream.legs), answered_after),
         cdf: cdf(&distribution),
-        steps: stream.spec.steps().map(|spec| steps::of(spec, found(), seconds)),
+        steps: stream.spec.steps().map(|spec| steps::of(spec, found())),
         measured: measured::against(found()),
     }
 }

@@ -95,9 +95,14 @@ fn of_queue(network: &QueueNetwork, queue: &ServiceQueue) -> Option<String> {
             "all streams have the same mean service at a queue: those at `{name}` do not (the short ones wait for the long ones, which may \
              be far longer than this says)"
         )),
-        () if !exponential => Some(format!(
-            "service is exponential: that of `{name}` is not (a more regular one waits less, so throughput is higher)"
-        )),
+        () if !exponential => {
+            let varies = |law: &Distribution| law.moments()[1] > 2.0 * law.mean() * law.mean();
+            let than = match distributions().any(varies) {
+                true => "a less regular one waits longer, so throughput is lower",
+                false => "a more regular one waits less, so throughput is higher",
+            };
+            Some(format!("service is exponential: that of `{name}` is not ({than})"))
+        }
         () => None,
     }
 }

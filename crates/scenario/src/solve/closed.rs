@@ -5,7 +5,7 @@ use headrace_analytic::network::{
 };
 
 use super::network::{DepthLimit, QueueNetwork, ServiceQueue};
-use super::{Between, SolvedPoint, StreamPoint, loads};
+use super::{Between, SolvedPoint, StreamPoint, assumptions, loads};
 use crate::plan::StreamPlan;
 
 /// Maximum number of steps of the exact recursion; beyond it, linearizer is used.
@@ -159,7 +159,9 @@ pub fn point(network: &QueueNetwork, load: f64) -> SolvedPoint {
         utilisation: Vec::new(),
         streams: streams.collect(),
         asymptotic: bounds::asymptotic(&queues).map(Between::per_s),
-        balanced: bounds::balanced(&queues).map(Between::per_s),
+        balanced: bounds::balanced(&queues)
+            .filter(|_| assumptions::that_fail(network).is_empty())
+            .map(Between::per_s),
         bard_schweitzer_per_s: Some(all(&bard_schweitzer::solve(&exactly))),
         linearizer_per_s: Some(all(&linearizer::solve(&exactly))),
         simulated: None,

@@ -138,3 +138,32 @@ run: {requests: 50000}\n";
     assert!((found.utilisation - 0.6).abs() < 0.02, "{found:?}");
     assert!((found.saturates_at.unwrap() - 1.0 / 0.6).abs() < 0.1, "{found:?}");
 }
+
+/// The busiest of many alike in a short run is one that more requests came to than to others: what all have in common is their mean load.
+#[test]
+fn members_of_a_wide_array_share_their_headroom() {
+    for (seed, rate, requests) in
+        [(1, 11_000, 20_000), (2, 11_000, 20_000), (3, 6_000, 5_000), (4, 6_000, 20_000)]
+    {
+        let text = format!(
+            "parts: {{d: {{type: station, service: {{exponential: 5 ms}}, capacity: 1 TB}}}}
+system: {{v: {{type: array, level: raid0, of: d, disks: 60, stripe_unit: 64 KiB}}}}
+workload: {{u: {{to: v, arrivals: {{poisson: {rate} /s}}, op: read, size: 4 KiB, align: 4 KiB}}}}
+run: {{requests: {requests}, seed: {seed}}}
+"
+        );
+        let found = run_text(&text).bottleneck.unwrap();
+        let busy = f64::from(rate) / 60.0 * 5e-3;
+        assert!(!found.saturated && (found.utilisation / busy - 1.0).abs() < 0.05, "{found:?}");
+        assert!(found.saturates_at.is_none_or(|times| (times * busy - 1.0).abs() < 0.05), "{found:?}");
+    }
+    // One that is slow, or that more is sent to, is not as all others.
+    let mirror = "parts: {d: {type: station, service: {exponential: 5 ms}, capacity: 1 TB}}
+system: {v: {type: array, level: raid0, of: d, disks: 8, stripe_unit: 64 KiB}}
+workload: {u: {to: v, arrivals: {poisson: 400 /s}, op: read, size: 4 KiB, align: 4 KiB}}
+run: {requests: 20000}
+faults: [{component: 'v/d[3]', slow: 3, from: 0 s}]
+";
+    let found = run_text(mirror).bottleneck.unwrap();
+    assert!((found.utilisation / 0.75 - 1.0).abs() < 0.05, "{found:?}");
+}

@@ -20,9 +20,10 @@ fn refusal(text: &str) -> String {
 fn who_is_always_slow_has_longer_times() {
     let ssd = |times: u32| {
         let [read, program, erase, latency] = [60, 600, 38, 10].map(|us| us * times);
+        let rate = 1600 / times;
         format!(
             "{{type: ssd, device: {{like: micron-7450-pro-1920gb, capacity: 600 MB, read_latency: {latency} us, write_latency: {latency} us, \
-             flash: {{block_pages: 8, read: {read} us, program: {program} us, erase: {erase} us}}, buffer: {{size: 16 MiB}}}}, overwritten: 1}}"
+             flash: {{block_pages: 8, read: {read} us, program: {program} us, erase: {erase} us, channel_rate: {rate} MB/s}}, buffer: {{size: 16 MiB}}}}, overwritten: 1}}"
         )
     };
     let station = |times: u32| {

@@ -838,3 +838,43 @@ workload: {u: {from: h, to: s, arrivals: {closed: {depth: 16, threads: 1}}, size
     let own = solved.points.iter().find(|point| point.own).unwrap();
     assert!((own.throughput_per_s.unwrap() - 5000.0).abs() < 50.0, "{own:?}");
 }
+
+/// A program holds its die while its data crosses the channel: that is in the formula's limit, and the simulation that tells its error is long
+/// enough for the buffer to be full.
+#[test]
+fn an_overwhelmed_drive_is_not_solved_by_its_buffer() {
+    let text = |rate: u32| {
+        format!(
+            "system: {{d: {{type: ssd, device: micron-7450-pro-1920gb}}}}
+workload: {{u: {{to: d, arrivals: {{poisson: {rate} /s}}, op: write, size: 16 KiB, align: 16 KiB}}}}
+"
+        )
+    };
+    assert_eq!(solved(&text(168_000), Some((168_000.0, 168_000.0))).points[0].response_ms, None);
+    let found = solved(&text(100_000), None);
+    assert!((found.sustains_per_s / 165_000.0 - 1.0).abs() < 0.01, "{}", found.sustains_per_s);
+}
+
+/// Bounds of balanced networks need exponential service, as mean value analysis does; service that is less regular brings less throughput.
+#[test]
+fn bounds_of_balanced_networks_need_their_assumptions() {
+    let at = |service: &str| {
+        let text = format!(
+            "system: {{v: {{type: array, level: raid0, of: {{type: station, service: {service}}}, disks: 4, stripe_unit: 64 KiB}}}}
+workload: {{u: {{to: v, size: 4 KiB, align: 4 KiB, arrivals: {{closed: {{depth: 4}}}}}}}}
+"
+        );
+        solved(&text, None)
+    };
+    assert!(at("{exponential: 1 ms}").points[0].balanced.is_some());
+    for (service, says) in
+        [("1 ms", "more regular"), ("{hyperexponential: {mean: 1 ms, cv: 4}}", "less regular")]
+    {
+        let found = at(service);
+        assert!(
+            found.points[0].balanced.is_none() && found.fails.iter().any(|fails| fails.contains(says)),
+            "{:?}",
+            found.fails
+        );
+    }
+}

@@ -324,3 +324,55 @@ fn mistakes_are_told_by_the_field() {
         assert!(told.contains(message), "{told}");
     }
 }
+
+/// Epochs that are as short as what is prefetched hide that storage feeds a quarter of the accelerators: their batches come during the
+/// first step, which is not counted.
+#[test]
+fn short_epochs_say_little_of_storage() {
+    let steps = "accelerators: 8, batch: 5, threads: 4, prefetch: 8, compute: 25 ms, samples: 240, epochs: 5";
+    let text = format!(
+        "system: {{store: {{type: station, service: 1 ms, capacity: 1 GB}}}}
+workload: {{training: {{to: store, size: 100 kB, arrivals: {{steps: {{{steps}}}}}}}}}
+run: {{requests: 100000, warm_up: none}}
+"
+    );
+    let results = found(&text).unwrap_or_else(|problems| panic!("{problems}"));
+    let steps = results.streams[0].steps.clone().unwrap();
+    assert!(steps.au.is_some_and(|au| au > 0.7) && steps.au_at_most, "{steps:?}");
+    assert!(results.answer.contains("Accelerators: at most "), "{}", results.answer);
+}
+
+/// Samples a second are those of whole steps: never more than computing allows, however the run is cut.
+#[test]
+fn samples_a_second_do_not_depend_on_the_ends_of_a_run() {
+    for requests in [500, 1111, 5000] {
+        let text = format!(
+            "system: {{store: {{type: station, servers: 8, service: 1 ms, capacity: 1 GB}}}}
+workload: {{training: {{to: store, size: 100 kB, arrivals: {{steps: {{accelerators: 4, batch: 7, threads: 4, prefetch: 4, compute: 100 ms}}}}}}}}
+run: {{requests: {requests}, replications: 3}}
+"
+        );
+        let results = found(&text).unwrap_or_else(|problems| panic!("{problems}"));
+        let rate = results.streams[0].steps.as_ref().unwrap().samples_per_s;
+        assert!(rate <= 280.0 + 1e-6, "{rate} of at most 280 with {requests}");
+    }
+}
+
+/// Checkpoints of any size begin where files do: a few bytes more or less make no difference.
+#[test]
+fn checkpoints_of_odd_sizes_take_no_longer() {
+    let took = |size: &str| {
+        let text = format!(
+            "system: {{store: {{type: ssd, device: micron-9400-pro-7680gb}}}}
+workload: {{training: {{to: store, size: 1 MB, arrivals: {{steps: {{accelerators: 2, batch: 0, compute: 1 s, epochs: 1, checkpoint: {{every: 1, size: {size}}}}}}}}}}}
+run: {{requests: 100000, warm_up: none}}
+"
+        );
+        let results = found(&text).unwrap_or_else(|problems| panic!("{problems}"));
+        results.streams[0].steps.as_ref().unwrap().checkpoint_ms.unwrap()
+    };
+    let even = took("1 GiB");
+    for odd in ["1073745920 B", "1073741825 B"] {
+        close(took(odd), even, 2.0, odd);
+    }
+}

@@ -66,7 +66,7 @@ impl<'m> Flash<'m> {
 
     /// Returns the time that bytes take over a free channel.
     pub fn transfer(&self, bytes: u64) -> Nanos {
-        self.rate.time_for(Bytes(bytes))
+        self.health.slowed(self.rate.time_for(Bytes(bytes)))
     }
 
     /// The bytes of a row's last page: all others are passed on while it is carried.

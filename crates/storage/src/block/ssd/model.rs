@@ -35,8 +35,10 @@ impl SsdPlan {
     fn on_die(&self) -> Vec<(f64, f64)> {
         let (flash, geometry) = (&self.numbers.flash, self.numbers.geometry());
         let program = flash.program.get().ms();
+        // Its data crosses the channel while the die is held.
+        let row = flash.channel_rate.get().time_for(Bytes(u64::from(geometry.unit) * PAGE)).ms();
         if self.overwritten == 0.0 {
-            return vec![(1.0, program)];
+            return vec![(1.0, row + program)];
         }
         let (block, unit) = (f64::from(geometry.block_pages()), f64::from(geometry.unit));
         let amplification = self.amplification();
@@ -48,7 +50,7 @@ impl SsdPlan {
         let channel = flash.channel_rate.get().time_for(Bytes(2 * PAGE)).ms();
         let moving = reads * flash.read.get().ms() + moved * (program / unit + channel);
         let steps = (moved / unit).ceil().max(1.0);
-        vec![(1.0, program), (steps, moving / steps), (blocks, flash.erase.get().ms())]
+        vec![(1.0, row + program), (steps, moving / steps), (blocks, flash.erase.get().ms())]
     }
 
     /// Returns the visits of a request to dies, or to planes that read independently: how many, and for how long, in ms. A write brings its
