@@ -344,7 +344,8 @@ def test_a_bad_set_is_told(headrace: Run, tmp_path: Path) -> None:
         told = refused(headrace, file, "--set", f"{short}=4")
         assert f"write the whole path: `{whole}`" in told
     assert "write `{poisson: 9 /s}`" in refused(headrace, file, "--set", "workload.users.arrivals=poisson 9 /s")
-    assert "`{poisson: …}`" in refused(headrace, file, "--set", "workload.users.arrivals=9/s")
+    assert "write `{poisson: 9/s}`" in refused(headrace, file, "--set", "workload.users.arrivals=9/s")
+    assert "possible are `{poisson: …}`" in refused(headrace, file, "--set", "workload.users.arrivals=often")
     assert "did you mean `raid5`? possible are `raid0`, " in refused(headrace, file, "--set", "system.tds.level=5")
     assert "did you mean `70 %`?" in refused(headrace, file, "--set", "workload.users.op={reads: 70}")
     assert "`run.seed` was set on the command line" in refused(headrace, file, "--set", "run.seed=many")
