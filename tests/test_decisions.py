@@ -70,6 +70,22 @@ def test_how_much_load_meets_a_goal(goal: str) -> None:
     assert f"at most {found.meets.value} meets mean(users)" in found.answer
 
 
+def test_training_is_judged_by_its_accelerators() -> None:
+    """A batch of five takes 50 ms from one server and 25 ms from two, and the accelerator computes for 25 ms."""
+    steps = "{accelerators: 1, batch: 5, threads: 2, fetch: sample, prefetch: 4, compute: 25 ms}"
+    fed = Scenario(
+        "system: {store: {type: station, service: 10 ms, capacity: 1 GB}}\n"
+        f"workload: {{training: {{to: store, size: 100 kB, arrivals: {{steps: {steps}}}}}}}\nrun: {{requests: 10000}}"
+    )
+    found = compare(fed, {"system.store.servers": 2}, replications=2)
+    assert re.search(r"accelerators of training are (99|100)\.\d% utilised with B", found.answer)
+    assert "50.0% with A" in found.answer
+    assert "faster for training" not in found.answer
+    table = sweep(fed, {"system.store.servers": [1, 2]}, replications=2)
+    assert table.shown_metrics[:2] == ["training.au", "training.samples_per_s"]
+    assert table.answer.startswith("The utilisation of accelerators of training is")
+
+
 def test_a_goal_out_of_reach_is_said(headrace: Run, clerk: Path) -> None:
     # The mean is 8 ms with any number of servers, and 16 at the least with one.
     never = capacity(busy(), SERVERS, "mean(users) < 5 ms", most=64)

@@ -86,7 +86,7 @@ reader: {data_loader: tensorflow, read_threads: 4, batch_size: 1}
 
 def test_an_option_given_by_a_wrong_name_is_refused(tmp_path: Path) -> None:
     (tmp_path / "dlio.yaml").write_text(UNET3D)
-    with pytest.raises(ScenarioError, match="did you mean `dataset.num_files_train`"):
+    with pytest.raises(ScenarioError, match=r"did you mean `dataset\.num_files_train`"):
         dlio.scenario(tmp_path / "dlio.yaml", params=["dataset.num_file_train=5600"])
 
 

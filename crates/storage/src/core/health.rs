@@ -73,8 +73,14 @@ impl Health {
     pub fn slowed(&self, time: Nanos) -> Nanos {
         match self.longer.get() {
             0 => time,
-            longer => time + Nanos((u128::from(time.0) * u128::from(longer) / 100) as u64),
+            longer => Self::lengthened(time, longer),
         }
+    }
+
+    /// Out of the way of the usual.
+    #[cold]
+    fn lengthened(time: Nanos, percent: u32) -> Nanos {
+        time + Nanos((u128::from(time.0) * u128::from(percent) / 100) as u64)
     }
 
     /// Applies a change; returns true if it changes anything.
