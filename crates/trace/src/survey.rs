@@ -58,7 +58,7 @@ pub struct DeviceSurvey {
 }
 
 /// Number of requests between two calls of `go_on`.
-const STRIDE: u64 = 1 << 16;
+const STRIDE: u64 = 1 << 12;
 
 /// Scans the first `most` requests of `reader` to the devices `chosen` (to all devices if empty). `go_on` is called every
 /// 65,536 requests with the number read so far and cancels the scan by returning false.

@@ -564,8 +564,9 @@ fn differ_by_chance(members: &[(f64, f64)]) -> bool {
         members.iter().fold((0.0, 0.0), |(visits, busy), (more, too)| (visits + more, busy + too));
     let (mean, free) = (visits / members.len() as f64, members.len() as f64 - 1.0);
     let chi2 = members.iter().map(|(count, _)| (count - mean) * (count - mean) / mean).sum::<f64>();
-    let is_alike =
-        |(count, time): &(f64, f64)| (time / (count * busy / visits) - 1.0).abs() * count.sqrt() <= CHANCE;
+    let is_alike = |(count, time): &(f64, f64)| {
+        *count == 0.0 || (time / (count * busy / visits) - 1.0).abs() * count.sqrt() <= CHANCE
+    };
     mean > 0.0 && busy > 0.0 && chi2 <= free + CHANCE * (2.0 * free).sqrt() && members.iter().all(is_alike)
 }
 

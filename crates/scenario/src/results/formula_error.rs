@@ -55,7 +55,7 @@ pub fn formula_error(
 
 /// While a cache still fills, a run says nothing of the steady state that formulas are of: it is made this many times longer, so often.
 const LONGER: u64 = 4;
-const LENGTHENED: u32 = 4;
+const LENGTHENED: u32 = 3;
 
 /// What a simulation found: the mean response with its half-width, nothing that can be trusted, or caches that still fill.
 enum Simulated {

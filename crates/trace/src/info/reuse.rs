@@ -13,8 +13,8 @@ use super::pages::{PAGE, mixed};
 const MOST_PAGES: usize = 1 << 15;
 /// Uses in order, of which each page has its last. They are numbered again when all are taken.
 const SLOTS: usize = 4 * MOST_PAGES;
-/// A request for more than this streams past the cache: nothing of it is kept, nor found.
-const STREAMS: u64 = 1 << 30;
+/// A request for more than this streams past the cache: nothing of it is kept, nor found. It bounds the time for one line.
+const STREAMS: u64 = 1 << 26;
 
 /// Distances are counted by octave, in eighths of one: a distance below 16 has a count of its own.
 const EIGHTHS: u32 = 8;

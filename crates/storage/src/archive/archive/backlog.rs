@@ -61,11 +61,7 @@ impl Archive<'_> {
         let which = self.of_pool(queue);
         let library = self.libraries[pool.library].0;
         let goes = |(spent, time): (&Spent, &Nanos)| {
-            format!(
-                "{:.0} % of their time goes {}",
-                time.secs() / total * 100.0,
-                self.reason(*spent, library)
-            )
+            format!("{:.0} % of the time goes {}", time.secs() / total * 100.0, self.reason(*spent, library))
         };
         let rest = spent.iter().filter(|(other, _)| *other != most).max_by_key(|(_, time)| **time);
         let second = rest.filter(|(_, time)| time.secs() > MUCH * total);
