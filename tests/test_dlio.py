@@ -90,6 +90,17 @@ def test_an_option_given_by_a_wrong_name_is_refused(tmp_path: Path) -> None:
         dlio.scenario(tmp_path / "dlio.yaml", params=["dataset.num_file_train=5600"])
 
 
+def test_options_that_say_nothing_here_are_ignored_also_if_they_are_given(tmp_path: Path) -> None:
+    (tmp_path / "dlio.yaml").write_text(UNET3D)
+    alone = ["workflow.train=false", "checkpoint.num_checkpoints_write=1", "reader.batch_size=4"]
+    found = dlio.scenario(tmp_path / "dlio.yaml", params=[*alone, "checkpoint.steps_between_checkpoints=3"])
+    said = "\n".join(found.remarks)
+    assert "`reader.batch_size` is ignored: nothing is read" in said
+    assert "`checkpoint.steps_between_checkpoints` is ignored: checkpoints follow each other" in said
+    (tmp_path / "dlio.yaml").write_text(RESNET50)
+    assert steps(dlio.scenario(tmp_path / "dlio.yaml", params=["data_reader.batch_size=300"]))["batch"] == 300
+
+
 def test_each_option_is_honoured_or_named(tmp_path: Path) -> None:
     remarks = "\n".join(made(tmp_path, UNET3D + "storage: {storage_type: s3}\nreader_of: {mine: 1}\n").remarks)
     for option in (

@@ -204,6 +204,16 @@ def test_a_report_says_which_cache_would_have_the_reads(headrace: Run, tmp_path:
     assert "Reads that an LRU cache would have" in page
 
 
+@pytest.mark.parametrize(("sizes", "labels"), [([4608, 7168], ["5 kB", "7 kB"]), ([4096, 65536], ["4 KiB", "64 KiB"])])
+def test_an_axis_of_sizes_has_labels_however_short_it_is(
+    headrace: Run, tmp_path: Path, sizes: list[int], labels: list[str]
+) -> None:
+    trace.write(tmp_path / "sizes.csv", {"op": ["read"] * 2, "address": [0, 1 << 20], "bytes": sizes})
+    headrace("trace", "info", tmp_path / "sizes.csv", "--report", tmp_path / "sizes.html")
+    page = without_scripts(tmp_path / "sizes.html")
+    assert [label for label in labels if f">{label}<" not in page] == []
+
+
 def test_formats_of_the_help_are_those_that_are_read(headrace: Run) -> None:
     help_ = "".join(headrace("trace", "info", "--help").stdout.split())
     refused = " ".join(headrace("trace", "info", "x", "--format", "none").stderr.split())

@@ -221,8 +221,7 @@ def _axis(of: Axis, values: list[float]) -> dict[str, Any]:
     if of.form == "whole":
         channel["axis"] = whole(values)
     elif of.form:
-        ticks: dict[str, Any] = {"values": _powers_of_two(values)} if of.log == 2 else {}
-        channel["axis"] = altair.Axis(**LABELS[of.form], **ticks)
+        channel["axis"] = altair.Axis(**LABELS[of.form], **(_powers_of_two(values) if of.log == 2 else {}))
     if of.log:
         channel["scale"] = log_scale(values, of.log)
     elif of.ends:
@@ -232,14 +231,16 @@ def _axis(of: Axis, values: list[float]) -> dict[str, Any]:
     return channel
 
 
-def _powers_of_two(values: list[float]) -> list[float]:
-    """Return those within the ends of a log axis, or some of them: by itself a short one has ticks elsewhere."""
+def _powers_of_two(values: list[float]) -> dict[str, Any]:
+    """Return ticks at powers of two, at some of them where there are many; none where an axis is too short for two."""
     begin, end = log_scale(values).to_dict()["domain"]
     powers = range(ceil(log2(begin)), floor(log2(end)) + 1)
-    return [2.0**power for power in powers[:: ceil(len(powers) / MOST_TICKS) or 1]]
+    if len(powers) < LEAST_TICKS:
+        return {}
+    return {"values": [2.0**power for power in powers[:: ceil(len(powers) / MOST_TICKS)]]}
 
 
-MOST_TICKS = 12
+LEAST_TICKS, MOST_TICKS = 2, 12
 
 
 APART: dict[str, Any] = {"labelOverlap": "greedy", "labelSeparation": 6}

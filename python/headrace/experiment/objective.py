@@ -30,12 +30,9 @@ WITHIN = "within"
 # Operations that a metric can be restricted to: `p99(recall)` is that of the only stream with recalls.
 OPERATIONS = ("reads", "writes", "get", "put", "stage", "delete", "session", "recall")
 WHATS = (*TIMES, WITHIN, *RATES, "au", *LOSSES, "utilisation", "queue", *COSTS)
-# Shares of one.
-SHARES = ("au", WITHIN, "utilisation", "dropped", "expired", "failed", "blocked")
 # Of these less is better: `<` is the goal, and `>` the limit.
 LESS_IS_BETTER = {*TIMES, *LOSSES, *COSTS, "utilisation", "queue"}
 MORE_IS_BETTER = {*RATES, WITHIN, "au"}
-MOST_PERCENT = 100
 # What hosts may lose without a system failing to keep up: a limit of requests in flight drops one now and then at any
 # load.
 MOST_LOST = 0.001
@@ -46,6 +43,9 @@ HOW_LOST = {
     "failed": "of the requests of {stream} failed",
     "blocked": "of the time {stream} was blocked",
 }
+# Shares, which are at most 100 %.
+SHARES = ("au", WITHIN, "utilisation", *HOW_LOST)
+MOST_PERCENT = 100
 # What is not beyond a bound: by whether it is passed from below, and lies beyond itself.
 OPPOSITES = {(True, False): "≤", (True, True): "<", (False, False): "≥", (False, True): ">"}
 EXAMPLE = "write it as `p99(reads) > 20 ms` or `mean(users)`"

@@ -147,9 +147,8 @@ class Table(InNotebook):
             return [objective(text, bounded=False).metric(self.metrics) for text in asked]
         if precision:
             return named(precision, self.metrics, self.experiment.scenario.file)
-        trained = {metric.replace(".mean_ms", ".au") for metric in of_streams(self.metrics)} & set(self.metrics)
-        means = [metric for metric in of_streams(self.metrics) if metric.replace(".mean_ms", ".au") not in trained]
-        return [*sorted(trained), *means]
+        pairs = [(mean, mean.replace(".mean_ms", ".au")) for mean in of_streams(self.metrics)]
+        return [au if au in self.metrics else mean for mean, au in pairs]
 
     @cached_property
     def frame(self) -> "polars.DataFrame":
@@ -504,12 +503,8 @@ class Table(InNotebook):
             return chosen
         chosen += [metric for metric in self.metrics if time_of(metric) is not None]
         chosen += [late for metric in chosen if (late := metric.replace("mean_ms", "p99_ms")) in self.metrics]
-        rates = (
-            (".samples_per_s", ".requests_per_s")
-            if any(one.endswith(".au") for one in chosen)
-            else (".requests_per_s",)
-        )
-        chosen += [metric for rate in rates for metric in self.metrics if metric.endswith(rate)]
+        for rate in (".samples_per_s", ".requests_per_s"):
+            chosen += [metric for metric in self.metrics if metric.endswith(rate)]
         used = {
             metric: max(
                 (mean[0] for point in self.experiment.points if (mean := self.mean(point, metric))), default=0.0

@@ -25,8 +25,7 @@ def convert(log: Log, to: str | Path) -> Json:
     else:
         made, csv = replayed.Operations(log.rows), Path(to).with_suffix(".csv")
         if Path(to).suffix == ".yaml":
-            if made.has_sessions_too and not scenario.has_times(log):
-                # Files whose times are not known load nothing; the sessions of their cartridges do.
+            if made.is_of_sessions:
                 made = replayed.Operations(log.rows, sessions_alone=True)
             write_whole(to, scenario.of(log, made, csv.name, Path(to)))
         replayed.write(made.batches(), csv)

@@ -89,10 +89,11 @@ class Operations:
         """True if there are operations on files: sessions of cartridges are then what mounts them, and not replayed."""
         return not self.sessions_alone and self._has(KEPT & ~IS_SESSION)
 
-    @cached_property
-    def has_sessions_too(self) -> bool:
-        """True if there are sessions of cartridges besides operations on files."""
-        return self.has_files and self._has(KEPT & IS_SESSION)
+    @property
+    def is_of_sessions(self) -> bool:
+        """True if only sessions of cartridges have times: files without them tell no latency and rate."""
+        timed = pl.col("op").is_in(["get", "put"]) & pl.col("seconds").is_not_null()
+        return self._has(KEPT & IS_SESSION) and not self._has(KEPT & timed)
 
     def _has(self, what: pl.Expr) -> bool:
         return bool(self.rows.scan().select(what.any()).collect().item())
@@ -182,14 +183,14 @@ class Operations:
         reads = pl.col("op").is_in(["get", "stage"])
         taken = pl.col("seconds").is_null() & pl.col("total_s").is_null()
         waits = (pl.col("op") == "stage") & pl.col("requested").is_null() & taken
-        on_tape, unknown, unasked = self._kept(
-            (reads & from_tape()).sum(), (reads & from_tape().is_null()).sum(), waits.sum()
+        on_tape, unknown, unasked, unput = self._kept(
+            (reads & from_tape()).sum(), (reads & from_tape().is_null()).sum(), waits.sum(), IS_MIGRATION.sum()
         )
         return {
             "gets and stages of files on tape": on_tape,
             "gets of files whose location the log does not give: `unseen` of the scenario decides": unknown,
             UNASKED: unasked,
-            UNPUT: self._kept(IS_MIGRATION.sum()),
+            UNPUT: unput,
             REREAD: self._put_before,
         }
 

@@ -43,7 +43,7 @@ def of(log: Log, operations: Operations, csv: str, file: Path) -> str:
     if operations.ops == {"session"}:
         return _of_sessions(log, csv)
     found = analyse(log)
-    lines = _timed(found)
+    lines = [(op, fit) for op, fit in found["fits"].items() if fit["rate_bytes_per_s"]]
     if not lines:
         help_ = (
             "a scenario needs at least three strata of puts or gets with size and time taken; convert to .csv instead"
@@ -72,16 +72,6 @@ def of(log: Log, operations: Operations, csv: str, file: Path) -> str:
         f"  users: {{to: archive, arrivals: {{log: {csv}}}}}",
         "",
     ])  # fmt: skip
-
-
-def has_times(log: Log) -> bool:
-    """Return true if the log has transfers from which a scenario's latency and rate can be found."""
-    return bool(_timed(analyse(log)))
-
-
-def _timed(found: Json) -> list[tuple[str, Json]]:
-    """Return the fits that have a rate, by operation."""
-    return [(op, fit) for op, fit in found["fits"].items() if fit["rate_bytes_per_s"]]
 
 
 def _migrating(log: Log) -> int:
@@ -129,12 +119,12 @@ def _least_staging(log: Log) -> float | None:
 def _most(log: Log, begin: str, seconds: str, *, of: pl.Expr | None = None) -> int:
     """Return how many operations went on at once at most, from `begin`, a key of `KEYS`, for these `seconds`.
 
-    With `of`, those of which that is true.
+    With `of`, only those rows count of which it is true.
     """
     narrow = [KEYS[begin].alias("time"), pl.col(seconds).alias("seconds")]
     lasting = pl.col(seconds).is_not_null() if of is None else of
     sweep = Sweep(log.rows.scan().filter(lasting).select(narrow))
-    for batch in log.rows.in_order(begin, ["time", "requested", "op", "outcome", *{seconds}]):
+    for batch in log.rows.in_order(begin, ["time", "requested", "op", "outcome", seconds]):
         sweep.add(batch.filter(lasting).select(narrow))
     found = sweep.found()
     return found["most"] if found else 1

@@ -36,6 +36,7 @@ FRAMEWORKS = ("tensorflow", "pytorch")
 LOADERS = ("tensorflow", "pytorch", "dali", "native_dali", "synthetic")
 # A deviation that is off by more than this share is said.
 FAR_OFF = 0.1
+# Threads of an accelerator are at most 4096, and TensorFlow may have one for each open file.
 MOST_THREADS = 4096 // FILES_OPEN
 # Requests that the kernel gives to a device at once when it writes back (`BLK_MAX_REQUEST_COUNT`, block/blk.h), and
 # windows that it reads ahead: the present one and the next (mm/readahead.c).
@@ -63,6 +64,8 @@ LOADER = (
 PREPARED = "the data set is there before a run"
 CONTENT = "what the data contains makes no difference here"
 OWN = "headrace has reports of its own"
+ALIKE = "records in row groups are all of one length"
+ALONE = "checkpoints follow each other where nothing is trained"
 # By the beginning of their names. The longest that fits counts.
 IGNORED = {
     "model": "it says nothing of reads and writes",
@@ -83,6 +86,14 @@ IGNORED = {
     "dataset.hdf5": "a sample is read from its first byte to its last",
     "dataset.keep_files": PREPARED,
     "dataset.generation_buffer_size": PREPARED,
+    "dataset.record_length_bytes_stdev": ALIKE,
+    "dataset.record_length_stdev": ALIKE,
+    "dataset.record_length_std": ALIKE,
+    "dataset.record_dims": ALIKE,
+    "dataset.record_element_type": ALIKE,
+    "checkpoint.checkpoint_after_epoch": ALONE,
+    "checkpoint.epochs_between_checkpoints": ALONE,
+    "checkpoint.steps_between_checkpoints": ALONE,
     "dataset.record_length_resize": "it is the size in memory, after reading; `preprocess_time` is what it takes",
     "dataset.record_length_bytes_resize": "it is the size in memory, after reading; `preprocess_time` is what it takes",
     "reader.batch_size_eval": "only training is simulated",
@@ -195,7 +206,8 @@ class _Configuration:
                 self.options[option.strip()] = yaml.safe_load(value)
             except yaml.YAMLError:
                 raise refusal(path, f"the value in `{param}` is not YAML", "close its brackets and quotes") from None
-        self.given = {param.partition("=")[0].strip() for param in params}
+        # As they are called once aliases are resolved.
+        self.given = {param.partition("=")[0].strip().replace("data_reader.", "reader.") for param in params}
         self.honoured: set[str] = {"framework", "workflow.train", "dataset.format"}
         self.remarks: list[str] = []
 
@@ -589,12 +601,13 @@ class _Configuration:
             if option in self.honoured:
                 continue
             known = max((name for name in IGNORED if _is_within(option, name)), key=len, default=None)
-            if known is None and option in self.given:
-                meant = difflib.get_close_matches(option, [*self.honoured, *IGNORED], n=1, cutoff=0)
-                raise self.bad(option, "is no option of DLIO that headrace knows", f"did you mean `{meant[0]}`?")
-            why = IGNORED[known] if known else "headrace does not know this option"
             if not trains and option.startswith(OF_TRAINING):
                 why = "nothing is read"
+            elif known is None and option in self.given:
+                meant = difflib.get_close_matches(option, [*self.honoured, *IGNORED], n=1, cutoff=0)
+                raise self.bad(option, "is no option of DLIO that headrace knows", f"did you mean `{meant[0]}`?")
+            else:
+                why = IGNORED[known] if known else "headrace does not know this option"
             self.remarks.append(f"`{option}` is ignored: {why}")
 
 

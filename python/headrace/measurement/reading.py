@@ -23,7 +23,7 @@ def is_one(path: Path) -> bool:
 
 
 def _head(path: Path) -> str:
-    """Return how a text begins; nothing of a pipe, which can be read only once, or of what cannot be read."""
+    """Return the first part of a file; empty for a pipe, which can be read only once, and for what cannot be read."""
     try:
         if path.suffix == ".parquet" or not path.is_file():
             return ""

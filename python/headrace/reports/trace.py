@@ -12,7 +12,7 @@ from headrace.report import Bars, Chart, Report, Table, curve
 Json = dict[str, Any]
 # A curve of hit ratios needs as many sizes of the cache, and a table has at most as many.
 FEW_SIZES, MOST_SIZES = 2, 6
-# A larger cache is not worth telling of unless it has as large a share more.
+# A larger cache is in the table only if it adds at least this share of the reads.
 MORE = 0.01
 # A cache with at least as large a share of the reads is in the first sentence: the smallest that has most of all hits.
 LITTLE, MOST_OF_IT = 0.05, 0.9

@@ -341,8 +341,7 @@ pub(super) fn bottleneck(
     let in_turn = sends_in_turn(plan, id);
     let at_most = (!is_unknown && !in_turn).then(|| 1.0 / utilisation.min(1.0));
     let not_proportional = not_proportional(plan, id);
-    let uneven =
-        reaching(plan, id).find(|(_, stream)| stream.varies()).map(|(_, stream)| stream.name.clone());
+    let uneven = uneven(plan, id);
     let background = in_background(plan, busiest, components);
     let estimate =
         is_limit(plan, id) || not_proportional.is_some() || uneven.is_some() || background > LITTLE;
@@ -354,10 +353,7 @@ pub(super) fn bottleneck(
     Some(Bottleneck {
         component: busiest.path.clone(),
         group: busiest.group.clone(),
-        what: match &busiest.busiest {
-            _ if is_limit(plan, id) => Some("queue depth".to_owned()),
-            busiest => busiest.as_ref().map(|busiest| busiest.what.clone()),
-        },
+        what: what(plan, id, busiest),
         utilisation,
         saturated,
         saturates_at: headroom
@@ -374,6 +370,19 @@ pub(super) fn bottleneck(
         keeps_up: never_idle && open && is_steady && !is_mixed && !refuses(plan, id, components, outcomes),
         trials: None,
     })
+}
+
+/// Returns which of its parts a component is named by: places in a queue, or the busiest of several.
+fn what(plan: &Plan, id: NodeId, busiest: &ComponentResults) -> Option<String> {
+    match &busiest.busiest {
+        _ if is_limit(plan, id) => Some("queue depth".to_owned()),
+        busiest => busiest.as_ref().map(|busiest| busiest.what.clone()),
+    }
+}
+
+/// Returns a stream that reaches a component and whose rate varies.
+fn uneven(plan: &Plan, id: NodeId) -> Option<String> {
+    reaching(plan, id).find(|(_, stream)| stream.varies()).map(|(_, stream)| stream.name.clone())
 }
 
 /// Returns true if utilisation does not show what the load asks of components: work is still to come, requests wait for something that servers

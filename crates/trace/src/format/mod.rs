@@ -1,6 +1,7 @@
 //! Trace formats, one per file, and their detection.
 
 mod devices;
+mod headed;
 mod raw;
 mod seconds;
 #[cfg(test)]
@@ -107,7 +108,7 @@ formats! { sample;
     }
     msr {
         /// MSR Cambridge: `filetime,host,disk,Read|Write,offset,bytes,response`, times in 100 ns.
-        Msr [lines] = msr::MsrParser::default(),
+        Msr [lines] = headed::Headed::new(msr::HEADER, msr::parse),
     }
     spc {
         /// Storage Performance Council: `unit,first-sector,bytes,R|W,seconds`, 512-byte sectors.
@@ -124,7 +125,7 @@ formats! { sample;
     }
     systor {
         /// Traces of LUNs of the SYSTOR '17 collection: `Timestamp,Response,IOType,LUN,Offset,Size`, times in s.
-        Systor [lines] = systor::Systor::default(),
+        Systor [lines] = headed::Headed::new(systor::HEADER, systor::parse),
     }
     fiu {
         /// Traces of Florida International University: `ns process-id process first-sector sectors R|W major minor md5`, 512-byte sectors.

@@ -1,37 +1,18 @@
 //! MSR Cambridge block traces, as in the README of the collection (SNIA IOTTA): `Timestamp,Hostname,DiskNumber,Type,Offset,
 //! Size,ResponseTime`. Times are Windows file times, in 100 ns.
 
-use std::collections::VecDeque;
-
 use headrace_units::Nanos;
 
-use super::{Devices, LineParser, Raw};
+use super::{Devices, Raw};
 use crate::fields::{Fields, op, scaled, whole};
 
 const FORM: &str = "filetime,host,disk,Read|Write,offset,bytes,response";
 
 /// Copies of the collection may begin with the names of its columns, the first of which is this.
-const HEADER: &[u8] = b"Timestamp,";
-
-/// Parses the lines of one file.
-#[derive(Default)]
-pub struct MsrParser {
-    has_begun: bool,
-}
-
-impl LineParser for MsrParser {
-    #[inline]
-    fn line(&mut self, line: &[u8], devices: &mut Devices, out: &mut VecDeque<Raw>) -> Result<(), String> {
-        if !std::mem::replace(&mut self.has_begun, true) && line.starts_with(HEADER) {
-            return Ok(());
-        }
-        out.push_back(parse(line, devices)?);
-        Ok(())
-    }
-}
+pub const HEADER: &[u8] = b"Timestamp,";
 
 #[inline]
-fn parse(line: &[u8], devices: &mut Devices) -> Result<Raw, String> {
+pub fn parse(line: &[u8], devices: &mut Devices) -> Result<Raw, String> {
     let fields = Fields::by_comma(line).at_least(7, FORM)?;
     let time_ns = scaled(fields.get(0), 100, "time in 100 ns")?;
     let op = op(fields.get(3))?;

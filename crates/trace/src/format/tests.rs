@@ -23,31 +23,21 @@ fn raw(time_ns: Option<u64>, op: Op, address: u64, bytes: u64) -> Raw {
 
 const OWN: &str = "time_ns,op,address,bytes,response_ns,think_ns,device";
 
+fn took(ns: u64, raw: Raw) -> Raw {
+    Raw { response: Some(Nanos(ns)), ..raw }
+}
+
+/// The request of the last line of a file that is found to have this format.
+#[track_caller]
+fn read(lines: &[&str], format: TraceFormat) -> Raw {
+    let name = if format == TraceFormat::FioLatency { "a_clat.1.log" } else { "a.csv" };
+    let sample: Vec<&[u8]> = lines.iter().map(|line| line.as_bytes()).collect();
+    assert_eq!(detect(name, &sample), Some(format.clone()));
+    last(&format, lines).unwrap()
+}
+
 #[test]
-fn a_line_of_each_format_is_read() {
-    let took = |ns: u64, raw: Raw| Raw { response: Some(Nanos(ns)), ..raw };
-    let read = |lines: &[&str], format: TraceFormat| {
-        let name = if format == TraceFormat::FioLatency { "a_clat.1.log" } else { "a.csv" };
-        let sample: Vec<&[u8]> = lines.iter().map(|line| line.as_bytes()).collect();
-        assert_eq!(detect(name, &sample), Some(format.clone()));
-        last(&format, lines).unwrap()
-    };
-    assert_eq!(
-        read(&["R Miss  564347     2     14095.370     13876.270"], TraceFormat::Validate),
-        Raw { think: Some(Nanos(13_876_270)), ..took(14_095_370, raw(None, Op::Read, 564_347 * 512, 1024)) }
-    );
-    assert_eq!(
-        read(&["0.501 0 2000 8 1", "12.250000 0 303567 8 0"], TraceFormat::Ascii),
-        raw(Some(12_250_000), Op::Write, 303_567 * 512, 4096)
-    );
-    assert_eq!(
-        read(&["128166372003061629,usr,0,Read,7014609920,24576,41286"], TraceFormat::Msr),
-        took(4_128_600, raw(Some(12_816_637_200_306_162_900), Op::Read, 7_014_609_920, 24_576))
-    );
-    assert_eq!(
-        read(&["0,20941264,8192,W,0.551706"], TraceFormat::Spc),
-        raw(Some(551_706_000), Op::Write, 20_941_264 * 512, 8192)
-    );
+fn a_line_of_each_collection_is_read() {
     assert_eq!(
         read(
             &["419,W,8192,4096,1577808000000046", "7,R,126703644672,512,1577808000000051"],
@@ -72,6 +62,26 @@ fn a_line_of_each_format_is_read() {
     assert_eq!(
         read(&["89966019104 4892 syslogd 904265560 8 W 6 0 7efbc5c2c4f2c3c4"], TraceFormat::Fiu),
         raw(Some(89_966_019_104), Op::Write, 904_265_560 * 512, 4096)
+    );
+}
+
+#[test]
+fn a_line_of_each_format_is_read() {
+    assert_eq!(
+        read(&["R Miss  564347     2     14095.370     13876.270"], TraceFormat::Validate),
+        Raw { think: Some(Nanos(13_876_270)), ..took(14_095_370, raw(None, Op::Read, 564_347 * 512, 1024)) }
+    );
+    assert_eq!(
+        read(&["0.501 0 2000 8 1", "12.250000 0 303567 8 0"], TraceFormat::Ascii),
+        raw(Some(12_250_000), Op::Write, 303_567 * 512, 4096)
+    );
+    assert_eq!(
+        read(&["128166372003061629,usr,0,Read,7014609920,24576,41286"], TraceFormat::Msr),
+        took(4_128_600, raw(Some(12_816_637_200_306_162_900), Op::Read, 7_014_609_920, 24_576))
+    );
+    assert_eq!(
+        read(&["0,20941264,8192,W,0.551706"], TraceFormat::Spc),
+        raw(Some(551_706_000), Op::Write, 20_941_264 * 512, 8192)
     );
     assert_eq!(
         read(&["101, 5000000, 0, 4096, 8192, 0"], TraceFormat::FioLatency),

@@ -61,9 +61,9 @@ def is_size(column: str = "bytes") -> tuple[pl.Expr, str]:
     return pl.col(column).is_null(), "a size is a whole number of bytes below 2^63"
 
 
-def is_duration(column: str = "seconds") -> tuple[pl.Expr, str]:
-    """Return what is wrong with a time taken that cannot be."""
-    value = pl.col(column)
+def is_duration(of: str | pl.Expr = "seconds") -> tuple[pl.Expr, str]:
+    """Return what is wrong with a time taken that cannot be: of a column, or of an expression."""
+    value = pl.col(of) if isinstance(of, str) else of
     wrong = value.is_null() | value.is_nan() | (value < 0) | (value > LONGEST_S)
     return wrong, "a time taken is 0 or more seconds, and less than ten years"
 

@@ -10,7 +10,6 @@ import polars as pl
 from headrace import _core
 from headrace.errors import refusal
 from headrace.logs.formats.form import Format, Split, is_duration
-from headrace.logs.table import LONGEST_S
 
 OURS = {
     "time": "time_s", "op": "op", "user": "user", "host": "host", "file": "file", "bytes": "bytes",
@@ -181,9 +180,8 @@ def _wrong(where: dict[str, tuple[str, float]]) -> dict[str, tuple[pl.Expr, str]
     for field in NUMBERS:
         if field in where:
             filled = _cell(where[field][0]) != ""
-            taken = _number(where[field])
-            good = taken.is_between(0, LONGEST_S, closed="left").fill_null(False)
-            wrong[f"no time taken ({field})"] = ~good & filled, is_duration(field)[1]
+            is_wrong, why = is_duration(_number(where[field]))
+            wrong[f"no time taken ({field})"] = is_wrong & filled, why
     return wrong
 
 

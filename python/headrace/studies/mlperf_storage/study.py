@@ -25,7 +25,7 @@ STEPS = "workload.training.arrivals.steps"
 LENGTH = {"unet3d": 600, "cosmoflow": 2000, "resnet50": 200}
 OF_NETWORK = {"unet3d": 500, "cosmoflow": 2000, "resnet50": 100}
 SHORTER = 10
-# Between these and beyond, a normal deviate makes no difference to the largest of some; and steps of the integral.
+# The integral over normal deviates goes this far on either side, in this number of steps.
 MOST_DEVIATIONS, DEVIATIONS = 9.0, 2000
 # The largest variation that is looked for, and how often its range is halved.
 MOST_CV, HALVINGS = 20.0, 40
