@@ -25,7 +25,7 @@ BIN := $(VENV)/bin
 SOURCES := $(shell find crates catalog -name '*.rs' -o -name '*.toml' -o -name '*.yaml') Cargo.toml Cargo.lock pyproject.toml
 
 .PHONY: demo check test parts types rust-docs style mypy rust-unit rust-test python-quick python-test python-test-with-pages studies measure bench history peers fuzz truth \
-  coverage wheel man accuracy pages oldest newest lock audit docs clean
+  coverage wheel man accuracy pages oldest newest lock audit docs site clean
 
 # Does a step of `check` or `test`, and prints its name and the seconds it took; what it says itself only if it fails.
 STEP := @packaging/step
@@ -67,11 +67,11 @@ EXTENSION := $(if $(wildcard $(VENV)/built),$(VENV)/built,$(VENV)/tested)
 check:
 	@$(MAKE) --no-print-directory -j2 style mypy rust-unit python-quick
 
-# The Python tests begin as soon as their extension and pages are there, beside what is left of the rest.
-test: parts
-	@$(MAKE) --no-print-directory -j2 python-test-with-pages rust-test style mypy
+# The extension is built first, by all processors. The Python tests then begin as soon as their pages are there, beside all the rest.
+test: parts $(EXTENSION)
+	@$(MAKE) --no-print-directory -j3 python-test-with-pages rust-test rust-docs style mypy
 
-python-test-with-pages: docs
+python-test-with-pages: site
 	@HEADRACE_PAGES=$(abspath target/docs) $(MAKE) --no-print-directory python-test
 
 # Real programs that tests start beside headrace. Where Debian's packages can be installed, they are; elsewhere the tests
@@ -145,7 +145,9 @@ wheel: $(VENV)/tools
 	. $(BIN)/activate && maturin build --release --quiet --out dist
 
 # The site, offline, in target/site; beside it the Rust reference in target/doc.
-docs: rust-docs $(EXTENSION)
+docs: rust-docs site
+
+site: $(EXTENSION)
 	@rm -rf target/docs && mkdir -p target && cp -r docs target/docs && rm -r target/docs/generate && mv target/docs/mkdocs.yml target
 	$(STEP) "pages made from the code" env PYTHONPATH=docs $(BIN)/python -m generate pages target/docs
 	$(STEP) "site" $(BIN)/zensical build --strict --config-file target/mkdocs.yml

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from conftest import ROOT, Run
@@ -63,6 +64,13 @@ def test_the_analysis_of_a_simulated_run_finds_what_the_model_was_given(headrace
     whole = sum(by_op[op]["mean_ms"] * by_op[op]["count"] for op in ("put", "get")) / 1e3
     assert taken["request to completion"]["mean_s"] * taken["request to completion"]["count"] == pytest.approx(whole)
     assert taken["staging"]["min_s"] > 37  # A cartridge is loaded.
+    replayed = pl.read_csv(ARCHIVE.with_suffix(".csv"))
+    asked = dict(replayed.filter(pl.col("op").is_in(["get", "put"])).group_by("user").len().iter_rows())
+    of_users = {one["user"]: one for one in said["users"]}
+    assert {user: one["puts"] + one["gets"] for user, one in of_users.items()} == asked
+    all_s = sum(one["response_mean_s"] * asked[user] for user, one in of_users.items())
+    assert all_s * 1e3 == pytest.approx(found["streams"][0]["response"]["mean_ms"] * sum(asked.values()))
+    assert sum(one["staged"] for one in said["users"]) == taken["staging"]["count"]
     ran = headrace("logs", "convert", tmp_path / "all", "-o", tmp_path / "again.csv", "--json")
     assert json.loads(ran.stdout)["rows"] == taken["put"]["count"] + taken["get"]["count"], ran.stderr
 

@@ -540,3 +540,44 @@ run: {requests: 10000}
         assert found.times == 1
         assert not any(probe.unsettled for probe in found.probes)
         assert "meets p99(users) ≤ 1 s" in found.answer, found.answer
+
+
+COLD = """
+system:
+  disks: {type: station, servers: 100, service: 5 ms, capacity: 100 GB}
+  flash: {type: station, servers: 100, service: 100 us, capacity: 10 GB}
+  volume: {type: device_cache, to: disks, on: flash, size: 64 MB, block: 16 KiB, begins: empty}
+workload:
+  users: {to: volume, size: 16 KiB, align: 16 KiB, op: read, footprint: 128 MB, arrivals: {poisson: 400 /s}}
+run: {requests: 4000}
+"""
+
+
+def test_a_cache_that_is_still_empty_decides_nothing() -> None:
+    scenario = Scenario(COLD)
+    assert next(part["cold"] for part in scenario.run().data["components"] if part["path"] == "volume")
+    found = capacity(
+        scenario, "system.volume.size", "read_hit_ratio(volume) > 40 %", least="63 MB", most="64 MB", replications=2
+    )
+    # Half of the data fits, so half of the reads are hits once it is there.
+    assert found.meets is not None, found.answer
+    assert found.times > 1
+
+
+def test_a_design_of_which_nothing_is_sure_is_not_the_best() -> None:
+    clerk = Scenario(
+        "system: {clerk: {type: station, service: {exponential: 10 ms}}}\n"
+        "workload: {users: {to: clerk, arrivals: {poisson: 80 /s}}}\nrun: {requests: 2000}\n"
+    )
+    place = "system.clerk.service.exponential"
+    p99 = sweep(clerk, {place: ["10 ms"]}, replications=2).frame["users.p99_ms"][0]
+    found = optimise(
+        clerk,
+        {place: ["10 ms"]},
+        minimise="mean(users)",
+        subject_to=f"p99(users) < {p99:.6g} ms",
+        replications=2,
+        budget=2,
+    )
+    assert found.answer.startswith("No design is shown to keep within p99(users) <"), found.answer
+    assert "The best that may is exponential = 10 ms: mean(users) =" in found.answer

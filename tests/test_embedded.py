@@ -1,5 +1,6 @@
 """Storage inside other programs: Python's own loop, SimPy, and C."""
 
+import copy
 import ctypes
 import json
 import os
@@ -102,6 +103,12 @@ def test_results_so_far_are_those_of_a_run(ran: polars.DataFrame) -> None:
 def test_an_archive_puts_gets_and_recalls_files() -> None:
     storage = Storage(Scenario(ARCHIVE))
     storage.add_file("archive", 7, 20_000_000, on_tape=True)
+    with pytest.raises(ValueError, match="`archive` has this file already, of 20000000 B"):
+        storage.add_file("archive", 7, 30_000_000)
+    with pytest.raises(ValueError, match="a file has at least one byte"):
+        storage.add_file("archive", 8, 0)
+    with pytest.raises(ValueError, match="whole numbers from 0"):
+        storage.add_file("archive", 8, -1)
 
     def took(*asked: object, **how: int) -> tuple[float, bool]:
         began = storage.now_ns
@@ -377,8 +384,37 @@ def test_a_loss_of_power_takes_what_was_not_flushed() -> None:
 
 
 def test_power_cannot_fail_where_writes_are_not_remembered() -> None:
-    with pytest.raises(ValueError, match="call `remember_writes` first"):
+    with pytest.raises(ValueError, match="ask for `remember_writes` before the first request"):
         Storage(Scenario(DISK)).lose_power()
+    with_load = DISK + "\nworkload: {users: {to: disk, arrivals: {poisson: 9 /s}}}"
+    with pytest.raises(ValueError, match="streams of `workload` would go on without power"):
+        Storage(Scenario(with_load), remember_writes=True)
+
+
+def test_nothing_is_waited_for_beside_streams_that_go_on_for_ever() -> None:
+    storage = Storage(Scenario(STATION + "\nworkload: {users: {to: clerk, arrivals: {poisson: 9 /s}}}"))
+    assert storage.next_completion() is None
+    storage.submit("clerk", "read", address=0, size=1)
+    assert storage.completions()["ticket"].to_list() == [0]
+    assert storage.next_completion() is None
+    assert storage.next_completion(10**9) is None
+    assert storage.now_ns == 10**9
+
+
+def test_a_storage_has_one_host_and_no_copies() -> None:
+    storage = Storage(Scenario(STATION))
+    storage.submit("clerk", "read", address=0, size=1)
+    env = simpy.Environment()
+    disks = Disks(env, storage)
+    with pytest.raises(ValueError, match="belongs to a `Disks` already"):
+        Disks(env, storage)
+    with pytest.raises(ValueError, match="no target of requests `clark`; there are clerk"):
+        disks["clark"]
+    disks["clerk"].read(0, 1)
+    with pytest.raises(ValueError, match="request 0 was not submitted through `Disks`"):
+        env.run()
+    with pytest.raises(TypeError, match="a `Storage` cannot be copied"):
+        copy.copy(storage)
 
 
 def test_power_fails_at_the_present_of_the_environment() -> None:

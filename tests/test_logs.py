@@ -185,6 +185,9 @@ def test_sessions_and_files_of_cta_are_read(tmp_path: Path) -> None:
     assert (told["rows"], told["left_out"]["session of a cartridge: files are replayed"]) == (1, 1)
     assert told["locations"][replayed.UNASKED] == 1
     assert pl.read_csv(tmp_path / "replayed.csv")["measured_s"].null_count() == 1, "users waited for longer"
+    prefixed = "".join(f"Nov 14 22:13:20 tpsrv01 cta-taped[7]: {line}" for line in CTA.splitlines(keepends=True))
+    by_syslog = logs.read([written(tmp_path, "syslog", prefixed)])
+    assert by_syslog.table.sort("line").drop("log").equals(table.drop("log"))
     alone = "".join(line for line in CTA.splitlines(keepends=True) if "File successfully" not in line)
     told = logs.convert(logs.read([written(tmp_path, "taped.json", alone)]), tmp_path / "replayed.csv")
     assert (told["rows"], told["left_out"]["session of a cartridge: files are replayed"]) == (1, 0)

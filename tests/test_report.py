@@ -151,6 +151,7 @@ def test_a_metric_of_a_sweep_is_a_chart() -> None:
     table = sweep(scenario, {place: ["5 /s", "10 /s"]}, replications=2)
     drawn = table.chart("readers.mean_ms").properties(width=600).to_dict()
     assert (drawn["width"], len(next(iter(drawn["datasets"].values())))) == (600, 2)
+    assert table.chart("mean(readers)").to_dict()["datasets"] == table.chart("readers.mean_ms").to_dict()["datasets"]
     of_three = {place: ["5 /s", "10 /s"], "run.seed": [1, 2], "system.tds.stripe_unit": ["64 KiB", "128 KiB"]}
     small = sweep(scenario, of_three).chart("readers.mean_ms").properties(title="Small multiples").to_dict()
     assert (small["title"], small["columns"]) == ("Small multiples", 2)

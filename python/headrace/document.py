@@ -224,9 +224,9 @@ class ComponentSpecLimiter(TypedDict):
     device: NotRequired[VolumeField | None]
     """Volume type of a cloud, which sets the limits: its name in the catalogue, or a variation of one. Default: none; `operations` and `bytes` apply."""
     operations: NotRequired[OperationsLimit | None]
-    """Limit of operations. Default: that of `device`, or none."""
+    """Limit of operations. Default: that of `device`, or none; of `burst`, `peak` and `unit` also each of its own."""
     bytes: NotRequired[BytesLimit | None]
-    """Limit of bytes. Default: that of `device`, or none."""
+    """Limit of bytes. Default: that of `device`, or none; of `burst` and `peak` also each of its own."""
     initial: NotRequired[str | float]
     """Share of each `burst` that is saved at the start of the run."""
     excess: NotRequired[Excess]
@@ -1986,7 +1986,7 @@ RepackSpec = TypedDict(
         "to": "NotRequired[int | None]",
         # Share of the data of each cartridge that is still wanted, and is copied.
         "live": "NotRequired[str | float]",
-        # Maximum number of drives at a time: two for each cartridge that is read.
+        # Maximum number of drives at a time, an even number: two for each cartridge that is read. With 0, nothing is repacked.
         "drives": "NotRequired[int]",
         # Bytes of a cartridge that are read before drives are left to requests that wait for them.
         "piece": "NotRequired[str]",

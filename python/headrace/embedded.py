@@ -113,6 +113,7 @@ class Storage:
         whole(0, seed=seed)
         self._core = _core.Storage(of.text, str(of.file), sets(of.changes), fio_workload.streams, seed)
         self._targets = {name: number for number, (name, _) in enumerate(self._core.targets())}
+        self._host: object = None
         if remember_writes:
             self._core.remember_writes()
 
@@ -139,7 +140,7 @@ class Storage:
         """
         at = self.now_ns if at_ns is None else at_ns
         with _in_range():
-            return self._core.submit(at, self._target(target), _code(op), address, size, durable)
+            return self._core.submit(at, self.target(target), _code(op), address, size, durable)
 
     def submit_all(
         self,
@@ -163,7 +164,7 @@ class Storage:
         given = {"at_ns": at_ns, "ops": codes, "address": address, "size": size}
         columns = _of_one_length({name: _whole(name, of) for name, of in given.items()})
         at, op, where, many = (np.ascontiguousarray(column).tobytes() for column in columns)
-        first = self._core.submit_all(self._target(target), at, op, where, many, durable)
+        first = self._core.submit_all(self.target(target), at, op, where, many, durable)
         return np.arange(columns[0].size, dtype=np.int64) + (first or 0)
 
     def submit_file(
@@ -190,7 +191,7 @@ class Storage:
             raise ValueError(f"`put` needs the `size` of `{file}`")
         many = END_NS if size is None else size
         with _in_range():
-            return self._core.submit_file(at, self._target(archive), op, (str(file), many), (str(user), str(host)))
+            return self._core.submit_file(at, self.target(archive), op, (str(file), many), (str(user), str(host)))
 
     def add_file(
         self,
@@ -207,7 +208,8 @@ class Storage:
         a place, the archive chooses. To be called before the first request, and before time passes.
         """
         at = None if place is None else (str(place[0]), place[1])
-        self._core.add_file(self._target(archive), (str(file), size), on_tape or at is not None, at)
+        with _in_range():
+            self._core.add_file(self.target(archive), (str(file), size), on_tape or at is not None, at)
 
     def results(self) -> StorageResults:
         """Return what streams and components did from the beginning to now, as the results of a run have it.
@@ -217,7 +219,11 @@ class Storage:
         return cast("StorageResults", json.loads(self._core.results()))
 
     def next_completion(self, until_ns: int = END_NS) -> Completion | None:
-        """Let time pass to the next completion and return it, or to `until_ns` and return none."""
+        """Let time pass to the next completion and return it, or to `until_ns` and return none.
+
+        Without `until_ns`, it returns none at once if no request of this program is in flight, beside streams of the
+        scenario, which go on for ever.
+        """
         with _in_range():
             found = self._core.next_completion(until_ns)
         if found is None:
@@ -293,7 +299,20 @@ class Storage:
             )
         return dict(found)
 
-    def _target(self, name: str) -> int:
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """Refuse copies: two of them would share what they simulate."""
+        raise TypeError(
+            "a `Storage` cannot be copied or pickled; build another of the same scenario and seed, and repeat the calls"
+        )
+
+    def attach(self, host: object) -> None:
+        """Have one host alone let time pass; raise `ValueError` if another does already."""
+        if self._host is not None:
+            raise ValueError(f"this storage belongs to a `{type(self._host).__name__}` already: use that one")
+        self._host = host
+
+    def target(self, name: str) -> int:
+        """Return the number of a target of requests; raise `ValueError` for an unknown name."""
         if name not in self._targets:
             known = ", ".join(self._targets)
             raise ValueError(f"there is no target of requests `{name}`; there are {known}")

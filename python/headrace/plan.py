@@ -39,10 +39,11 @@ class GraphComponent(TypedDict):
 
 
 class Graph(TypedDict):
-    """The components of a scenario, and the names of their groups."""
+    """The components of a scenario, the names of their groups, and those of the users of its logs, by their numbers."""
 
     components: list[GraphComponent]
     groups: list[str]
+    users: list[tuple[int, str]]
 
 
 class Plan:
@@ -159,7 +160,8 @@ class Plan:
         graph = self.graph(watch)
         paths = [component["path"] for component in graph["components"]]
         kinds = {component["group"]: component["kind"] for component in graph["components"]}
-        return RequestLog(folder, list(self.spec["workload"]), paths, graph["groups"], kinds)
+        users = {number: name for number, name in graph["users"] if name}
+        return RequestLog(folder, list(self.spec["workload"]), paths, graph["groups"], kinds, users)
 
     def _wanted(self, first: int, how: RunOptions) -> "_core.Wanted":
         return {

@@ -105,6 +105,8 @@ class Bar:
     number: str
     kind: str = ""
     """What it is coloured by: `waiting`, `service`, `blocked` or `other`."""
+    nth: int | None = None
+    """Which of its kind it is, counted from 1, where bars elsewhere stand for the same; by default, by its place."""
 
 
 @dataclass(frozen=True)

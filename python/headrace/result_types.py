@@ -208,7 +208,7 @@ class IntervalResults(TypedDict):
     method: Method
     """`batch_means` for one run, `replications` for several."""
     trusted: bool
-    """False if batches are too few or still correlated, or replications too short to outweigh the bias of their start: the interval then covers the mean in fewer than 95 % of cases."""
+    """False if batches are too few or still correlated, replications too short to outweigh the bias of their start, or requests in flight at their ends more than 2 % of those that completed: the interval then covers the mean in fewer than 95 % of cases."""
 
 Method: TypeAlias = "Literal['batch_means'] | Literal['replications']"
 """Method by which an interval was computed."""
@@ -321,7 +321,7 @@ class ComponentResults(TypedDict):
     utilisation_by_cause: dict[str, float]
     """Utilisation by cause (`host`, `destage`, `rebuild`, `scrub`, `migration`, `garbage_collection`, `compaction`) if it did background work; otherwise empty."""
     queue: float | None
-    """Mean number of waiting requests."""
+    """Mean number of waiting requests; of a bucket of a limiter the share of the time in which the first in line waited for it."""
     bytes_per_s: float
     """Throughput in bytes."""
     visits: int
@@ -336,6 +336,8 @@ class ComponentResults(TypedDict):
     """Share of the data written to its cache, after the warm-up, that the cache has not yet passed on; null if nothing was written to a cache. Above 0.1, the components behind it are less busy than in steady state, and `bottleneck.saturates_at` is null."""
     unsettled: bool
     """True if a longer run would find it busier, because work that requests cause is still to come, such as garbage collection."""
+    cold: bool
+    """True if its cache began empty, and holds more than a tenth of the bytes that came: a longer run would find more in it."""
     state: str | None
     """State at the end of the first replication: `failed`, `degraded`, `unavailable` (more disks are out of use than the level tolerates), `rebuilding`, `copying`, `lost data`; null if it works normally."""
     meters: dict[str, float | None]
@@ -375,7 +377,7 @@ class Bottleneck(TypedDict):
     utilisation: float
     """Utilisation of these, for all causes."""
     saturated: bool
-    """True if its utilisation was at least 99.5 %, and it fell behind or a closed stream reaches it."""
+    """True if its utilisation was at least 99.5 %, in all or in the second half of a run in which requests wait for ever longer, and it fell behind or all streams that reach it are closed."""
     saturates_at: float | None
     """Headroom: the multiple of this load at which it saturates. If it fell behind, the share of the load that was completed. Null if a closed stream reaches it, because its load depends on response times, if it was never idle but responses did not grow, because it serves together what waits, if requests arrive faster than they complete although no component is always busy, if it is a limit that refused more than 0.1 % of the requests, if a longer run would find it busier (`unsettled`, or a cache fills), if requests waited for space, if a replay ended well before other streams, or if the run ended with requests that wait forever."""
     at_least: bool
@@ -414,6 +416,8 @@ class HeadroomTrials(TypedDict):
     """The largest multiple of the load whose requests were answered as they came, or lost no more often than in the run."""
     falls_behind: float | None
     """The smallest multiple of the load at which requests came faster than they were answered; null if none that was tried was too much."""
+    sustains: float | None
+    """The multiple of the load that was answered at `falls_behind`, lost requests included; null if that is null."""
 
 class BusiestStretch(TypedDict):
     """The segment of the first replication in which a component is busiest."""

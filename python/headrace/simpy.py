@@ -39,16 +39,19 @@ class Disks:
     def __init__(self, env: Environment, storage: Storage, *, unit_s: float = 1.0) -> None:
         """Attach a storage to an environment."""
         above(unit_s=unit_s)
+        storage.attach(self)
         self.env, self.storage, self.ns = env, storage, unit_s * 1e9
         self._waiting: dict[int, Event] = {}
         self._is_due = False
 
     def __getitem__(self, target: str) -> "Disk":
-        """Return a component that requests for blocks can be submitted to."""
+        """Return a component that requests for blocks can be submitted to; raise `ValueError` for an unknown name."""
+        self.storage.target(target)
         return Disk(self, target)
 
     def archive(self, target: str) -> "Archive":
-        """Return an archive."""
+        """Return an archive; raise `ValueError` for an unknown name."""
+        self.storage.target(target)
         return Archive(self, target)
 
     def present(self) -> Storage:
@@ -108,6 +111,8 @@ class Disks:
         after = self.env.peek()
         done = self.storage.next_completion(max(self._ns(after), self.storage.now_ns))
         if done is not None:
+            if done.ticket not in self._waiting:
+                raise ValueError(f"request {done.ticket} was not submitted through `Disks`, which alone lets time pass")
             again = done.at_ns / self.ns
             self._happen(self._waiting.pop(done.ticket), done, again, lambda _: self._pass_at(self.env.now))
         elif after < float("inf"):

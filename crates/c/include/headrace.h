@@ -19,7 +19,7 @@ typedef enum headrace_status {
   HEADRACE_STATUS_UNKNOWN = 2,
   // The request ends beyond the last byte of its target.
   HEADRACE_STATUS_BEYOND_END = 3,
-  // The request is for no bytes.
+  // The request is for no bytes, or the file has none.
   HEADRACE_STATUS_EMPTY = 4,
   // More requests are in flight, or completions kept, than `run.limits.in_flight` of the scenario.
   HEADRACE_STATUS_TOO_MANY = 5,
@@ -233,6 +233,7 @@ enum headrace_status headrace_next(struct headrace_storage *storage,
 enum headrace_status headrace_advance(struct headrace_storage *storage, uint64_t until_ns);
 
 // Remembers from now on which writes are answered and not flushed, so that power can fail. To be called before the first request.
+// Fails where power cannot: with streams, or an archive.
 //
 // # Safety
 // `storage` came from `headrace_load`. Null is refused.

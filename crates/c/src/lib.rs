@@ -27,7 +27,7 @@ pub enum HeadraceStatus {
     Unknown = 2,
     /// The request ends beyond the last byte of its target.
     BeyondEnd = 3,
-    /// The request is for no bytes.
+    /// The request is for no bytes, or the file has none.
     Empty = 4,
     /// More requests are in flight, or completions kept, than `run.limits.in_flight` of the scenario.
     TooMany = 5,
@@ -161,7 +161,7 @@ fn status(error: &StorageError) -> HeadraceStatus {
         StorageError::CannotHold(_) | StorageError::TooLateToAdd => HeadraceStatus::File,
         StorageError::Defect(_) => HeadraceStatus::Defect,
         StorageError::BeyondEnd { .. } => HeadraceStatus::BeyondEnd,
-        StorageError::Empty => HeadraceStatus::Empty,
+        StorageError::Empty | StorageError::EmptyFile => HeadraceStatus::Empty,
         StorageError::TooMany(_) => HeadraceStatus::TooMany,
         StorageError::TooManyUnstable(..)
         | StorageError::TooLateToRemember
@@ -466,6 +466,7 @@ pub unsafe extern "C" fn headrace_advance(storage: *mut HeadraceStorage, until_n
 }
 
 /// Remembers from now on which writes are answered and not flushed, so that power can fail. To be called before the first request.
+/// Fails where power cannot: with streams, or an archive.
 ///
 /// # Safety
 /// `storage` came from `headrace_load`. Null is refused.

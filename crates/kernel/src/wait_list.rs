@@ -1,6 +1,7 @@
 //! A list of those who wait for something that others choose to give them.
 
 use std::cell::RefCell;
+use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
@@ -113,6 +114,15 @@ impl<'m, K, G> WaitList<'m, K, G> {
         let mut state = self.state.borrow_mut();
         let Some(at) = state.place(ticket) else { return false };
         let gift = choose(&state.waiting[at].key);
+        state.give(at, gift, self.sim);
+        true
+    }
+
+    /// Gives something to the one whose key compares equal, in a list whose keys come in order. Returns true if it still waits.
+    pub fn offer_in_order(&self, compare: impl FnMut(&K) -> Ordering, gift: G) -> bool {
+        let (mut state, mut compare) = (self.state.borrow_mut(), compare);
+        let found = state.waiting.binary_search_by(|waiter| compare(&waiter.key)).ok();
+        let Some(at) = found.filter(|at| !state.waiting[*at].is_gone) else { return false };
         state.give(at, gift, self.sim);
         true
     }

@@ -101,13 +101,17 @@ impl PlanHandle {
     /// The components by number, as JSON: path, group, kind; and the names of the groups. See `run` for `watch`.
     fn graph(&mut self, py: Python<'_>, watch: Option<Py<PyAny>>) -> PyResult<String> {
         self.watched(py, watch.as_ref(), |prepared, progress| {
-            let graph = &prepared.sustained(progress)?.graph;
+            let plan = prepared.sustained(progress)?;
+            let graph = &plan.graph;
             let nodes = graph.ids().map(|id| {
                 let view = graph.view(id);
                 serde_json::json!({ "path": view.path(), "group": graph.group(id), "kind": view.kind() })
             });
-            Ok(serde_json::json!({ "components": nodes.collect::<Vec<_>>(), "groups": graph.groups })
-                .to_string())
+            let logs = plan.streams.iter().filter_map(|stream| stream.log.as_ref());
+            let users: Vec<_> = logs.flat_map(|log| log.survey.users.iter()).collect();
+            let nodes: Vec<_> = nodes.collect();
+            let told = serde_json::json!({ "components": nodes, "groups": graph.groups, "users": users });
+            Ok(told.to_string())
         })
     }
 

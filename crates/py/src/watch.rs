@@ -102,9 +102,9 @@ fn hand_over(py: Python<'_>, take: &Py<PyAny>, part: &LogBatch) -> PyResult<()> 
         let raw: Vec<u8> = column.iter().flat_map(|number| number.to_le_bytes()).collect();
         PyBytes::new(py, &raw)
     };
-    let columns =
-        [&part.stream, &part.op, &part.address, &part.bytes, &part.issued_ns, &part.completed_ns, &part.last];
-    let plain: Vec<_> = columns.into_iter().map(bytes).collect();
+    let what = [&part.stream, &part.op, &part.address, &part.bytes];
+    let when = [&part.issued_ns, &part.completed_ns, &part.user, &part.last];
+    let plain: Vec<_> = what.into_iter().chain(when).map(bytes).collect();
     let legs: Vec<Vec<_>> = part.legs.iter().map(|legs| legs.iter().map(bytes).collect()).collect();
     take.call1(py, (part.replication, part.number, plain, legs)).map(drop)
 }

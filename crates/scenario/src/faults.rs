@@ -208,13 +208,23 @@ pub fn that_fails(graph: &Graph, name: &str, path: &Path) -> Result<(NodeId, Opt
         let help = format!("name a part, from `{name}/{kind}[0]` to `{name}/{kind}[{}]`", number - 1);
         return Err(Problem::at(path.clone(), message).help(help));
     }
-    let view = graph.view(node);
-    if piece.is_none() && !view.serves::<Block>() && !view.serves::<PathTransfer>() {
+    if !can_fail(graph, (node, piece)) {
         let message =
             format!("`{name}` neither serves nor carries blocks; only components that do can fail yet");
-        return Err(Problem::at(path.clone(), message).help("remove it: it would change nothing"));
+        let of_others = |other: &String| found(graph, other).is_some_and(|other| can_fail(graph, other));
+        let others: Vec<String> = first_and_last(graph).into_iter().filter(of_others).take(SHOWN).collect();
+        let help = if others.is_empty() { "none here".to_owned() } else { others.join(", ") };
+        return Err(Problem::at(path.clone(), message).help(format!("components that can: {help}")));
     }
     Ok((node, piece))
+}
+
+/// Components that are named instead of one that cannot fail, at most.
+const SHOWN: usize = 6;
+
+fn can_fail(graph: &Graph, (node, piece): (NodeId, Option<u32>)) -> bool {
+    let view = graph.view(node);
+    piece.is_some() || view.serves::<Block>() || view.serves::<PathTransfer>()
 }
 
 /// Why there is no component of this name.

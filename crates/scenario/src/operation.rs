@@ -43,18 +43,24 @@ pub struct RecordedRequest {
     pub operation: Operation,
     /// Its data: of a file operation the file is the address.
     pub data: Block,
+    /// The user that issued it, as a number; [`NOBODY`] where that is not known.
+    pub user: u64,
 }
+
+/// Stands for a user that is not known.
+pub const NOBODY: u64 = u64::MAX;
 
 impl From<&Request<Block>> for RecordedRequest {
     #[inline]
     fn from(request: &Request<Block>) -> Self {
-        Self { operation: Operation::Block(request.work.op), data: request.work }
+        Self { operation: Operation::Block(request.work.op), data: request.work, user: NOBODY }
     }
 }
 
 impl From<&Request<FileOp>> for RecordedRequest {
     #[inline]
     fn from(request: &Request<FileOp>) -> Self {
-        Self { operation: Operation::File(request.work.act), data: request.work.data() }
+        let FileOp { act, user, .. } = request.work;
+        Self { operation: Operation::File(act), data: request.work.data(), user }
     }
 }

@@ -108,7 +108,10 @@ fn quantity(text: &str, kind: &Kind) -> Result<f64, UnitError> {
         return Err(kind.without_unit(text.trim()));
     }
     let value = number * factor(text, unit, kind, &[])?;
-    in_range(text, value, kind, 0.0..=1.8e19, "zero or more, and at most 500 years or 16 EiB")
+    let is_size = kind.accepted == SIZE.accepted;
+    let says =
+        if is_size { "zero or more, and at most 16 EiB" } else { "zero or more, and at most 500 years" };
+    in_range(text, value, kind, 0.0..=1.8e19, says)
 }
 
 fn in_range(
@@ -182,6 +185,14 @@ fn frequency(text: &str) -> Result<f64, UnitError> {
     let (number, rest) = number_and_rest(text, &FREQUENCY)?;
     if rest.is_empty() {
         return Err(FREQUENCY.without_unit(text.trim()));
+    }
+    // Of seconds and more, the slash is missing.
+    let short = TIME.units.iter().find(|(name, size)| *name == rest && *size < 1e9 && number > 0.0);
+    if let Some((_, size)) = short {
+        let (text, each) = (text.trim(), 1e9 / (number * size));
+        let each: f64 = format!("{each:.3e}").parse().unwrap_or(each);
+        let fix = format!("`{text}` is a time, and one every {text} is `{each} /s`");
+        return Err(UnitError::UnknownUnit { unit: rest.to_owned(), kind: FREQUENCY.name, fix });
     }
     let unit =
         if let Some(time) = rest.strip_prefix('/') { format!("/{}", time.trim()) } else { rest.to_owned() };
@@ -310,6 +321,11 @@ mod tests {
         assert!(message("140 %".parse::<Fraction>().unwrap_err()).contains("between 0 % and 100 %"));
         assert!(message("2 Gb".parse::<BytesPerSecond>().unwrap_err()).contains("write `2 GB/s` (bytes) or"));
         assert!(message("2 furlongs".parse::<BytesPerSecond>().unwrap_err()).contains("a size over a time"));
+        assert!(
+            message("50 ms".parse::<PerSecond>().unwrap_err())
+                .ends_with("`50 ms` is a time, and one every 50 ms is `20 /s`")
+        );
+        assert!(message("-1 KiB".parse::<Bytes>().unwrap_err()).ends_with("at most 16 EiB"));
         assert!(message("4 Gb".parse::<Bytes>().unwrap_err()).contains("unknown unit of size `Gb`"));
         assert!(message("4 Mx".parse::<Bytes>().unwrap_err()).contains("use B, kB, MB"));
         assert!(message("0 MB/s".parse::<BytesPerSecond>().unwrap_err()).contains("more than zero"));

@@ -160,8 +160,19 @@ const MOST_IN_A_PIECE: u64 = 100_000;
 /// What each accelerator writes of a checkpoint begins on a multiple of this, as files do that grow in large extents.
 const EXTENT: Bytes = Bytes(1 << 20);
 
-/// Samples lie on multiples of this where the stream does not say `align`: the block of most file systems.
+/// Samples lie on multiples of at least this where the stream does not say `align`: the block of most file systems.
 const BLOCK: Bytes = Bytes(4096);
+
+/// Parts of a sample, of which its beginning is a multiple: the larger a file, the larger the extents that file systems give it. A sixteenth
+/// leaves 6 % of the range empty at most; an estimate, as each file system has its own rules.
+const PARTS: u64 = 16;
+
+/// Returns the alignment of samples of at most this size, a power of two; that of a block where the data set does not fit into `room` otherwise.
+fn alignment(size: u64, samples: Option<u64>, room: u64) -> u64 {
+    let part = 1 << (size / PARTS).clamp(BLOCK.0, EXTENT.0).ilog2();
+    let all = samples.map_or(Some(0), |many| many.checked_mul(size.next_multiple_of(part)));
+    if all.is_some_and(|all| all <= room) { part } else { BLOCK.0 }
+}
 
 /// Returns the last multiple of an extent within `room` bytes from an address, or their end where there is none.
 fn last_extents(from: u64, room: u64) -> u64 {
@@ -206,6 +217,22 @@ impl StepSpec {
         let Some(of) = self.checkpoint else { return 0.0 };
         let writers = of.writers.unwrap_or(u32::MAX).min(self.accelerators);
         of.size.0 as f64 * f64::from(writers) + of.shard.0 as f64 * f64::from(self.accelerators)
+    }
+
+    /// Returns the number of samples that all accelerators read in a step, of `samples` in all.
+    ///
+    /// # Errors
+    /// There are fewer than that: the field and why.
+    fn samples_of_a_step(&self, samples: u64) -> Result<u64, Invalid> {
+        let step = u64::from(self.accelerators) * u64::from(self.batch);
+        if samples >= step {
+            return Ok(step);
+        }
+        let invalid = Invalid::new("batch", format!("a step takes {step} samples, and there are {samples}"));
+        Err(invalid.help(match self.samples {
+            Some(_) => "give more `samples`, or a smaller `batch`",
+            None => "give a smaller `batch`, or address a larger component",
+        }))
     }
 
     /// Returns these steps with the samples of their times read.
@@ -298,7 +325,17 @@ impl DataSet {
         let (least, most) = spec.size.bounds();
         let per_file = u64::from(steps.samples_per_file);
         let piece = steps.read.filter(|_| per_file > 1 && least == most && spec.align.is_none());
-        let align = if piece.is_some() { 1 } else { spec.align.unwrap_or(BLOCK).0.max(1) };
+        let checkpoint_slot = steps.checkpoint_slot(room.0);
+        let kept = checkpoint_slot.saturating_mul(u64::from(steps.accelerators));
+        let checkpoints = last_extents(from.0, room.0.saturating_sub(kept));
+        let left = checkpoints - from.0;
+        let align = match (piece, spec.align) {
+            (Some(_), _) => 1,
+            (None, Some(align)) => align.0.max(1),
+            // Samples lie side by side in a file, which alone has an extent.
+            (None, None) if per_file > 1 => BLOCK.0,
+            (None, None) => alignment(most.0, steps.samples, left),
+        };
         let slot = most.0.next_multiple_of(align);
         if let Some(piece) = piece.filter(|piece| piece.0 / slot.max(1) > MOST_IN_A_PIECE) {
             let why = format!("a piece of {piece} has more than {MOST_IN_A_PIECE} samples of {most}");
@@ -306,10 +343,7 @@ impl DataSet {
         }
         let file = per_file.saturating_mul(slot);
         let file_slot = piece.and_then(|_| file.checked_next_multiple_of(BLOCK.0)).unwrap_or(file);
-        let checkpoint_slot = steps.checkpoint_slot(room.0);
-        let kept = checkpoint_slot.saturating_mul(u64::from(steps.accelerators));
-        let checkpoints = last_extents(from.0, room.0.saturating_sub(kept));
-        let places = (checkpoints - from.0) / file_slot.max(1) * per_file;
+        let places = left / file_slot.max(1) * per_file;
         let samples = steps.samples.unwrap_or(places) / per_file * per_file;
         if samples > places {
             let files = (samples / per_file).saturating_mul(file_slot);
@@ -317,15 +351,7 @@ impl DataSet {
             let invalid = Invalid::new("samples", format!("they need {needed}, and there are {room}"));
             return Err(invalid.help("give fewer, or address a larger component"));
         }
-        let step = u64::from(steps.accelerators) * u64::from(steps.batch);
-        if samples < step {
-            let invalid =
-                Invalid::new("batch", format!("a step takes {step} samples, and there are {samples}"));
-            return Err(invalid.help(match steps.samples {
-                Some(_) => "give more `samples`, or a smaller `batch`",
-                None => "give a smaller `batch`, or address a larger component",
-            }));
-        }
+        let step = steps.samples_of_a_step(samples)?;
         let of = |purpose| RngStream::named(seed, name, purpose);
         Ok(Self {
             spec: spec.clone(),

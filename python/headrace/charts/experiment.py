@@ -24,6 +24,8 @@ UNITS: dict[tuple[int, int], tuple[str, float, str | None]] = {
 }
 # An axis whose ends are further apart than this has equal ratios; sizes mostly double from one value to the next.
 WIDE, WIDE_OF_SIZES = 30, 2
+# Values that differ by less than this share of the largest are drawn above zero.
+SMALL = 0.1
 FACET_WIDTH, FACET_HEIGHT = 185, 130
 
 
@@ -120,9 +122,13 @@ def _scale(rows: list[Row]) -> altair.Scale:
     values = [row["y"] for row in rows]
     if _is_wide(values):
         return altair.Scale(type="log", nice=False)
-    if rows and min(row["low"] for row in rows) == max(row["high"] for row in rows):
+    if not rows:
+        return altair.Scale(zero=False)
+    if min(row["low"] for row in rows) == max(row["high"] for row in rows):
         return altair.Scale(domain=sorted((0.9 * values[0], 1.1 * values[0])) if values[0] else [0, 1])
-    return altair.Scale(zero=False)
+    # Differences that are small would fill a picture that begins at the smallest value.
+    least, most = min(row["low"] for row in rows), max(row["high"] for row in rows)
+    return altair.Scale(zero=most - least < SMALL * most)
 
 
 def _is_wide(values: list[float], wide: float = WIDE) -> bool:

@@ -216,9 +216,9 @@ def _with_instants(found: Json, chart: Drawing) -> Drawing:
         return chart
     over = altair.Chart(Rows(instants))
     lines = over.mark_rule(color=INK, strokeDash=[3, 3]).encode(x="s:Q")
-    # Twice: in the colour of the panel around the letters, so that a curve behind them does not hide them.
+    # Twice: under the curve in the colour of the panel around the letters, so that no line of the grid crosses them.
     style: Any = {"angle": 270, "lineBreak": "\n", "align": "right", "baseline": "bottom", "dy": -3, "fontSize": 11}
     around = over.mark_text(color=PANEL, stroke=PANEL, strokeWidth=4, strokeJoin="round", opacity=0.8, **style)
     both = around, over.mark_text(color=INK, **style)
-    texts = [mark.encode(x="s:Q", y=altair.value(4), text="happened:N") for mark in both]
-    return altair.layer(chart, lines, *texts)
+    under, letters = (mark.encode(x="s:Q", y=altair.value(4), text="happened:N") for mark in both)
+    return altair.layer(under, chart, lines, letters)

@@ -45,7 +45,8 @@ FLAT = 0.02
 SHAPES = {"meets": "circle", "fails": "cross", "undecided": "square"}
 NEVER_IDLE = "a component was never idle"
 
-# While a cache still fills, runs become this many times longer, again and again, and at most LONGEST times in all.
+# Runs are made LONGER times as long, again and again, up to LONGEST times in all, while a cache fills, or while a
+# verdict of "meets" rests on runs that are too short to be trusted.
 LONGER, LONGEST = 4, 16
 
 # Sizes are rounded to whole sectors.
@@ -72,6 +73,8 @@ class Probe:
     """How far it keeps within the goal it is nearest to missing, as a share of the bound; negative if it misses it."""
     unsettled: str | None = None
     """A component that was not yet in steady state there."""
+    trusted: bool = True
+    """False if runs there were too short to outweigh their empty start."""
 
 
 @dataclass
@@ -104,6 +107,8 @@ class Capacity(InNotebook):
         if self.times > 1:
             said += f" Runs were {self.times} times as long as the scenario's, to reach steady state."
         said += self._unsettled()
+        if self.meets and not self.meets.trusted:
+            said += f" Runs at {self.meets.value} may be too short: lengthen them."
         if self.interrupted:
             said += " The search was interrupted."
         return f"{said} {CONFIDENCE:.0%} confidence, {len(self.probes)} value{'s' * (len(self.probes) > 1)} tried."
@@ -202,8 +207,9 @@ class Capacity(InNotebook):
     def _one_sided(self, goals: str) -> str:
         """Say that all values tried meet the goals, or none does, or that nothing is known."""
         tried = sorted(self.probes, key=attrgetter("number"))
-        span = f"{tried[0].value}" if len(tried) == 1 else f"{tried[0].value} to {tried[-1].value}"
         unknown = [str(probe.value) for probe in tried if probe.meets is None]
+        tried = [probe for probe in tried if probe.meets is not None] or tried
+        span = f"{tried[0].value}" if len(tried) == 1 else f"{tried[0].value} to {tried[-1].value}"
         if self.meets:
             said = f"{self.path}: Every value tried from {span} meets {goals}{self._enough(tried)}."
             if len(tried) == 1:
@@ -477,10 +483,20 @@ class _Search:
         for known in self.probes:
             if known.number == number:
                 return known
-        many = self.replications
+        many, shorter = self.replications, None
         while True:
-            probe = self._judged(value, number, self._point(value), many)
-            if probe.unsettled and self.times < LONGEST:
+            try:
+                probe = self._judged(value, number, self._point(value), many)
+            except ScenarioError:
+                # A longer run may come to a limit of the scenario.
+                if shorter is None:
+                    raise
+                self.times //= LONGER
+                probe = shorter
+                break
+            is_short = probe.unsettled or (probe.meets is not False and not probe.trusted)
+            if is_short and self.times < LONGEST:
+                shorter = probe
                 self.times *= LONGER
             elif probe.meets is None and not probe.unsettled and many < self.budget:
                 many = min(2 * many, self.budget)
@@ -490,7 +506,7 @@ class _Search:
         return probe
 
     def _point(self, value: Value) -> Point:
-        """Return a value to be tried, in runs as long as caches have needed so far."""
+        """Return a value to be tried, in runs as long as others have needed so far."""
         length = self.scenario.filled()["run"] if self.times > 1 else {}
         longer: dict[str, Value] = {}
         if "requests" in length:
@@ -507,7 +523,10 @@ class _Search:
             if record["overloaded"]:
                 return Probe(value, number, False, {}, record["reason"])
             if record["saturated"]:
-                return Probe(value, number, False, {}, NEVER_IDLE, _busiest(table, point))
+                # Behind a cold cache, more is asked than in steady state.
+                cold = None if self.is_whole else table.cold(point)
+                why = None if cold else NEVER_IDLE
+                return Probe(value, number, None if cold else False, {}, why, _busiest(table, point), unsettled=cold)
         if reason := table.reason(point):
             raise refusal(self.scenario.file, f"{point}: {reason}", "raise the limit, or search below")
         if missing := self._without(table):
@@ -526,14 +545,17 @@ class _Search:
         meets = False if False in verdicts.values() else None if None in verdicts.values() else True
         beside = (one for one in goals[len(self.asked) :] if verdicts[one.text] is False)
         why = next((lost(one, known[one.text][0]) for one in beside), None)
-        unsettled = table.unsettled(point) if meets is not False and not self.is_whole else None
+        # What meets its goals behind a cold cache meets them behind a warm one too.
+        unsettled = None if self.is_whole else table.cold(point) if meets is False else table.unsettled(point)
         # What is not yet in steady state does less than that asks of it.
         meets = None if unsettled else meets
         margin = min(one.margin(known[one.text][0]) for one in goals if one in self.asked or not verdicts[one.text])
         asked = {one.text: known[one.text] for one in self.asked}
         nearest = sorted(self.asked, key=lambda one: one.margin(known[one.text][0]))
         slowest = next((told for one in nearest if (told := _slowest(table, point, one))), None)
-        return Probe(value, number, meets, asked, why, _busiest(table, point), slowest, margin, unsettled)
+        streams = {one.metric(table.metrics).partition(".")[0] for one in self.asked}
+        trusted = self.is_whole or not any(table.is_too_short(point, stream) for stream in streams)
+        return Probe(value, number, meets, asked, why, _busiest(table, point), slowest, margin, unsettled, trusted)
 
     def _without(self, table: Table) -> Objective | None:
         """Return a goal whose number these runs do not have, though others had: AU where each epoch is one step."""

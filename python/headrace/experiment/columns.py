@@ -30,8 +30,10 @@ def metric_title(metric: str, unit: Unit = MS) -> str:
     if (time := time_of(metric)) is not None:
         return f"{metric[: metric.rindex('.within_')]}: within {format_time(time)}, %"
     of, _, what = metric.rpartition(".")
-    name, _ = MEASURES.get(what, (what.replace("_ms", f", {unit.name}"), 1.0))
-    return f"{of}: {name}"
+    # Further measures of components have their unit in their name.
+    in_seconds = what.endswith("_s") and not what.endswith("_per_s")
+    known = f"{what.removesuffix('_s')}, s" if in_seconds else what.replace("_ms", f", {unit.name}")
+    return f"{of}: {MEASURES[what][0] if what in MEASURES else known.replace('_', ' ')}"
 
 
 def scale_of(metric: str, unit: Unit) -> float:

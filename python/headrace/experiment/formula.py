@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from headrace import _core
+from headrace.written import written
 
 # How each kind of quantity is written, by powers of (bytes, seconds): scale and unit.
 WRITTEN: dict[tuple[int, int], tuple[float, str]] = {
@@ -14,7 +15,6 @@ WRITTEN: dict[tuple[int, int], tuple[float, str]] = {
     (1, -1): (1e-6, "MB/s"),
     (0, -1): (1.0, "/s"),
 }
-BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 MOST_SHOWN = 80
 
 
@@ -41,15 +41,7 @@ class Quantity:
             bytes_, seconds = self.powers
             raise ValueError(f"the result is in B^{bytes_} s^{seconds}, which no field of a scenario takes")
         scale, unit = WRITTEN[self.powers]
-        return _size(round(self.number)) if unit == "B" else f"{self.number * scale:.12g} {unit}"
-
-
-def _size(number: int) -> str:
-    """Return a size in the largest unit that it is a whole number of."""
-    at = 0
-    while number and number % 1024 == 0 and at + 1 < len(BINARY):
-        number, at = number // 1024, at + 1
-    return f"{number} {BINARY[at]}"
+        return written("size", round(self.number)) if unit == "B" else f"{self.number * scale:.12g} {unit}"
 
 
 def quantity(value: object) -> Quantity:
@@ -94,8 +86,9 @@ def value(formula: str, values: Mapping[str, object]) -> Quantity:
 
 
 def _quantity_of(place: str, values: Mapping[str, object]) -> Quantity:
-    if place in values:
-        return quantity(values[place])
+    # A number of a device has its source beside its value.
+    if (known := next((name for name in (place, f"{place}.value") if name in values), None)) is not None:
+        return quantity(values[known])
     near = difflib.get_close_matches(place, values, 3) or [name for name in values if _is_quantity(values[name])]
     such = f", such as `{'`, `'.join(near[:3])}`" if near else ""
     raise ValueError(f"there is no `{place}`, or there are several; name a field in full{such}")

@@ -205,7 +205,13 @@ class Optimum(InNotebook):
             return f"{said}{self._nearest()} {self._tried}."
         best = self.front[0]
         found = _found_of(best, [goal for goal, _ in self.goals])
-        if len(self.goals) == 1 and len(self.front) > 1:
+        if best.unsure:
+            unsure = [one for one in self.constraints if one.text in best.unsure]
+            within = " and ".join(best.unsure)
+            told = ", ".join(dict.fromkeys((found, _found_of(best, unsure))))
+            said = f"No design is shown to keep within {within}. The best that may is {best.point}: {told}. "
+            said += "Add replications."
+        elif len(self.goals) == 1 and len(self.front) > 1:
             said = f"{len(self.front)} designs are equally good; the first is {best.point}: {found}."
         elif len(self.goals) == 1:
             # Where what varies is what is minimised, it is said once.
@@ -219,7 +225,7 @@ class Optimum(InNotebook):
     def _open(self, best: Trial) -> str:
         """Say of which designs that could be the answer it is not known whether they keep within the constraints."""
         if best.unsure:
-            return f"Whether it keeps within {' and '.join(best.unsure)} is not known: add replications."
+            return ""
         better = [trial for trial in self.trials if not trial.passed and trial.unsure and self._beats(trial, best)]
         if not better:
             return ""
@@ -239,7 +245,10 @@ class Optimum(InNotebook):
     def closest(self) -> list[Trial]:
         """All designs that ran, the one that breaks its constraints by the least first."""
         known = [trial for trial in self._run if trial.values]
-        return sorted(known, key=lambda trial: max((_breach(one, trial) for one in self.constraints), default=0.0))
+        return sorted(
+            known,
+            key=lambda trial: max((_falls_behind(trial), *(_breach(one, trial) for one in self.constraints))),
+        )
 
     def _nearest(self) -> str:
         if not self.closest:
@@ -306,7 +315,8 @@ def optimise(
     else Optuna chooses as many that can be run, one goal by TPE, several by NSGA-II, always from the same seed. A
     design whose constraints its
     intervals do not decide gets more replications, `budget` at most. A design that loses more than a thousandth of the
-    requests of a stream breaks a constraint too, unless one of yours is about such losses. With `store` runs are kept,
+    requests of a stream breaks a constraint too, unless one of yours is about such losses, and so does one that cannot
+    keep up with its load. With `store` runs are kept,
     and Optuna's study as `optuna.log` in the same folder: the same call goes on from there. All designs have the same
     random numbers, which
     may favour the best of many by chance: run it with another seed. Ctrl-C raises `Interrupted` with the result of the
@@ -341,6 +351,10 @@ def optimise(
     if len(failures) == len(bench.tried):
         raise failures[0]
     return bench.optimum()
+
+
+# What a design breaks at which requests come faster than they are answered: response times grow with the run.
+KEEPING_UP = "keeping up with the load"
 
 
 @dataclass
@@ -392,7 +406,10 @@ class _Bench:
     def answer(self, point: Point) -> search.Answer:
         trial = self.attempt(point)
         goals = [trial.values[goal.text][0] for goal, _ in self.goals] if trial.values else None
-        return search.Answer(goals, {one.text: _breach(one, trial) for one in self.constraints})
+        breaches = {one.text: _breach(one, trial) for one in self.constraints}
+        if self.constraints:
+            breaches[KEEPING_UP] = _falls_behind(trial)
+        return search.Answer(goals, breaches)
 
     def _trial(self, point: Point, many: int) -> Trial:
         experiment = Experiment(self.scenario, (point,), many, places=self.places)
@@ -416,6 +433,8 @@ class _Bench:
         broken = tuple(text for text, holds in verdicts.items() if holds is False)
         beside = implied(table.metrics, (*(goal for goal, _ in self.goals), *self.constraints))
         broken += tuple(one.text for one in beside if one.holds(*self._found(table, point, one)) is False)
+        if self.constraints and table.is_overloaded(point):
+            broken += (KEEPING_UP,)
         unsure = tuple(text for text, holds in verdicts.items() if holds is None)
         return Trial(point, values, broken, unsure, unsettled=table.unsettled(point))
 
@@ -452,6 +471,11 @@ def _breach(one: Objective, trial: Trial) -> float:
         return 1e9
     beyond = (one.bound - trial.values[one.text][0]) * (1 if one.above else -1)
     return beyond / (abs(one.bound) or 1.0)
+
+
+def _falls_behind(trial: Trial) -> float:
+    """Return a breach where a design falls behind its load: what it is compared with are shares of bounds."""
+    return 1.0 if KEEPING_UP in trial.passed else 0.0
 
 
 def as_json(found: Optimum) -> Json:

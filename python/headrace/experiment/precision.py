@@ -78,7 +78,7 @@ def named(precision: Precision, metrics: Sequence[str], file: str) -> list[str]:
     """Return the metrics that precision is asked of; raise `ScenarioError` for one that no run has."""
     if not precision.metrics:
         return of_streams(metrics)
-    return [_named(one, metrics, file) for one in precision.metrics]
+    return [known(one, metrics, file, "precision") for one in precision.metrics]
 
 
 def measured(scenario: Scenario, precision: Precision) -> Scenario:
@@ -91,14 +91,13 @@ def of_streams(metrics: Sequence[str]) -> list[str]:
     return [name for name in metrics if name.endswith(".mean_ms") and name.count(".") == 1]
 
 
-def _named(text: str, metrics: Sequence[str], file: str) -> str:
-    if "(" in text:
-        return objective(text, bounded=False).metric(metrics)
-    return known(text, metrics, file, "precision")
-
-
 def known(metric: str, metrics: Sequence[str], file: str, who: str) -> str:
-    """Return a metric that runs have; raise `ScenarioError` for one that none has, in the name of `who` asks for it."""
+    """Return a metric that runs have, by its name or as an objective asks for it (`p99(users)`).
+
+    Raise `ScenarioError` for one that none has, in the name of `who` asks for it.
+    """
+    if "(" in metric:
+        return objective(metric, bounded=False).metric(metrics)
     if metric not in metrics:
         near = difflib.get_close_matches(metric, metrics, 1)
         help_ = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(map(asked_for, metrics))}"

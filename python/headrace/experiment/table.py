@@ -1,5 +1,6 @@
 """Results of an experiment: a row for each point, each metric with its interval."""
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +13,16 @@ from headrace.experiment import stored
 from headrace.experiment.columns import is_time, metric_title, numbers, scale_of
 from headrace.experiment.design import Experiment, Point, short
 from headrace.experiment.formula import quantity
-from headrace.experiment.objective import MORE_IS_BETTER, MOST_LOST, OPERATIONS, implied, lost, objective, time_of
+from headrace.experiment.objective import (
+    MORE_IS_BETTER,
+    MOST_LOST,
+    OPERATIONS,
+    TIMES,
+    implied,
+    lost,
+    objective,
+    time_of,
+)
 from headrace.experiment.precision import LEAST, SEQUENTIAL, known, named, of_streams
 from headrace.experiment.task import SLOWEST_WAIT, SLOWEST_WORK, STATISTICS, Record
 from headrace.quantities import Unit, counted, format_time, interval, percentage, unit
@@ -184,6 +194,14 @@ class Table(InNotebook):
         """Return a component that was not in steady state at a point: longer runs may be slower there."""
         return self._filling(point) or self._with_work_to_come(point)
 
+    def cold(self, point: Point) -> str | None:
+        """Return a component whose cache began empty at a point and was filled by much of what came.
+
+        What lies behind it is asked for less later.
+        """
+        known = self._means(point, ".cold")
+        return next((metric.removesuffix(".cold") for metric, is_cold in known.items() if is_cold), None)
+
     def _with_work_to_come(self, point: Point) -> str | None:
         """Return a component whose requests cause work later, such as garbage collection, of which a run saw little.
 
@@ -227,6 +245,12 @@ class Table(InNotebook):
         if not records or self.is_overloaded(point):
             return False
         return self._have_settled(records) if len(records) > 1 else records[0]["trusted"]
+
+    def is_too_short(self, point: Point, stream: str) -> bool:
+        """Return true if replications of a point are known to be too short for the mean of a stream."""
+        records = [record for record in self.of(point) if record["ok"]]
+        known = all(record["metrics"].get(f"{stream}.settling") is not None for record in records)
+        return len(records) > 1 and known and not self._has_settled(records, stream)
 
     def _have_settled(self, records: list[Record]) -> bool:
         """Return true if the replications of a point are long enough for the intervals of the streams' means."""
@@ -360,7 +384,8 @@ class Table(InNotebook):
         least, most = self.best(metric), self.best(metric, most=True)
         if least is None or most is None:
             overloaded = self.experiment.points and all(map(self.is_overloaded, self.experiment.points))
-            return f"{in_words(metric)} {'grows with run length' if overloaded else 'was not found'}."
+            unknown = "is not known: no run counted it, or what it measures did not end"
+            return f"{in_words(metric)} {'grows with run length' if overloaded else unknown}."
         if least[0] == most[0]:
             return f"{in_words(metric)} is {_value(metric, *least[1:])}."
         said = f"{in_words(metric)} is lowest at {least[0]} ({_value(metric, *least[1:])}), "
@@ -397,6 +422,8 @@ class Table(InNotebook):
 
     def chart(self, metric: str) -> "ChartType":
         """Return a metric over the values that vary as an Altair chart: a line, a heat map, or small multiples.
+
+        The metric is named as in `metrics`, or as an objective asks for it: `p99(users)`, `au(training)`.
 
         Raise `ScenarioError` where nothing varies, where every point failed, and for a metric that is not in `metrics`.
         """
@@ -473,9 +500,12 @@ class Table(InNotebook):
         """Why points failed, and which intervals cannot be trusted."""
         points = self.experiment.points
         ran = [point for point in points if self.reason(point) is None]
-        failed = [f"{point} failed: {reason}." for point, reason in self.failed]
+        beyond = [point for point, _ in self.failed if any(record["overloaded"] for record in self.of(point))]
+        later = {point.key for point in beyond[1:]}
+        failed = [f"{point} failed: {reason}." for point, reason in self.failed if point.key not in later]
         said = failed[:MOST_REASONS]
         said += [f"{len(failed) - MOST_REASONS} more failed."] if len(failed) > MOST_REASONS else []
+        said += [f"{counted(len(beyond) - 1, 'more point')} failed by overload."] if len(beyond) > 1 else []
         full = [point for point in points if self.is_overloaded(point)]
         vague = [point for point in ran if self.of(point) and point not in full and not self.is_trusted(point)]
         untrusted, short = (
@@ -582,8 +612,9 @@ def in_words(metric: str) -> str:
     of, _, what = metric.rpartition(".")
     if what == "au":
         return f"The utilisation of accelerators of {of}"
-    if what.endswith("_ms"):
+    if what.endswith("_ms") and what.removesuffix("_ms") in TIMES:
         return f"The {what.removesuffix('_ms')} response of {of}"
+    what = re.sub("_(ms|s)$", "", what) if not what.endswith("_per_s") else what
     return f"The {what.replace('_per_s', ' a second').replace('_', ' ')} of {of}"
 
 

@@ -137,7 +137,8 @@ def metrics(found: ResultsData) -> dict[str, float | None]:
         for number in ("utilisation", "queue", "undestaged"):
             of_each = [value for member in members if (value := member[number]) is not None]
             numbers |= {f"{group}.{number}": max(of_each)} if of_each else {}
-        numbers |= {f"{group}.unsettled": 1.0} if any(member["unsettled"] for member in members) else {}
+        for state in ("unsettled", "cold"):
+            numbers |= {f"{group}.{state}": 1.0} if any(member[state] for member in members) else {}
         numbers |= {f"{group}/{what}.utilisation": max(of_each) for what, of_each in _portions(members).items()}
         of_meters = {name: fmean(of_each) for name, of_each in _meters(members).items()}
         if waiting := [of_meters[queue] for queue in QUEUES if queue in of_meters]:

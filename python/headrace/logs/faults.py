@@ -49,8 +49,12 @@ class Faults:
         if not self.counts:
             return
         problems = [fault.problem() for fault in self.first]
-        told = [f"error: {one['message']}\n  = help: {one['help']}" for one in problems]
+        # Of several lines with one reason the last says the fix.
+        last = {str(one["help"]): at for at, one in enumerate(problems)}
+        helps = ["" if last[str(one["help"])] > at else f"\n  = help: {one['help']}" for at, one in enumerate(problems)]
+        told = [f"error: {one['message']}{help_}" for one, help_ in zip(problems, helps, strict=True)]
+        bad = f"{self.counts.total():,} bad line{'s' * (self.counts.total() > 1)}"
         by_reason = ", ".join(f"{reason}: {count:,}" for reason, count in self.counts.most_common())
-        error = ScenarioError("\n".join([*told, f"{self.counts.total():,} bad lines ({by_reason}); {SKIP}"]))
+        error = ScenarioError("\n".join([*told, f"{bad} ({by_reason}); {SKIP}"]))
         error.problems = json.dumps(problems)
         raise error

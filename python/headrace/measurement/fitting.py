@@ -59,6 +59,8 @@ class _Problem:
     of: list[Load]
     requests: int
     measures: tuple[str, ...] = FITTED
+    tell: Tell = lambda _: None
+    doing: str = "fitting"
     known: dict[tuple[float, ...], list[dict[str, Json]]] = field(default_factory=dict)
 
     def with_values(self, places: "Array") -> Scenario:
@@ -69,6 +71,7 @@ class _Problem:
         """Return what is simulated under each load; each set of values is simulated once."""
         key = tuple(float(at) for at in places)
         if key not in self.known:
+            self.tell(f"{self.doing}: {len(self.known)} sets of values simulated under {len(self.of)} loads")
             document = self.with_values(places).filled()
             self.known[key] = loads.all_of(document, self.scenario.file, self.stream, self.of, self.requests)
         return self.known[key]
@@ -189,21 +192,19 @@ def fit(
     The search begins at what the scenario or its device has, or halfway between the bounds if that lies outside. Raises
     `ScenarioError` where a field does not exist, or there are fewer loads than fields.
     """
-    tell = tell or (lambda _: None)
     name = loads.stream_of(scenario, stream)
     of, _ = loads.loads_of(found)
     parameters = [parameter(given, scenario) for given in vary]
     if twice := [path for path, many in Counter(one.path for one in parameters).items() if many > 1]:
         raise refusal("--vary", f"`{twice[0]}` is given twice", "give each field once, with its bounds")
     _refuse_too_few(parameters, of, measures)
-    problem = _Problem(scenario, name, parameters, of, requests, measures)
+    problem = _Problem(scenario, name, parameters, of, requests, measures, tell or (lambda _: None))
     every = list(range(len(of)))
-    tell("fitting")
     best = _determined(problem, every)
     told, warnings = _rows(problem, best), [*best.alike, *_warnings(problem, best)]
     judged = None
     if cross_validate:
-        tell("cross-validating")
+        problem.doing = "cross-validating"
         judged = _cross_validated(problem, best)
     if judged is None and cross_validate:
         warnings.append("too few loads to fit some and judge on the others: how it predicts is not known")

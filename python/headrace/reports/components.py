@@ -166,10 +166,13 @@ def headroom(found: Json) -> Table:
     told = [row for _, row in sorted(rows, key=lambda row: -row[0])]
     least = ["mean queue", f"mean wait, {units[0].name}", f"server held, {units[1].name}"]
     columns = ["", " ", "busy", "background", "headroom", *least]
+    heading, aside = "Headroom", "the multiple of this load at which a component saturates"
+    if not _is_open(found):
+        columns, told = _without(4, columns), [_without(4, row) for row in told]
+        heading, aside = "Utilisation", "the share of the time for which components are busy"
     if not any(background(part) for part in measured):
         columns, told = _without(3, columns), [_without(3, row) for row in told]
-    aside = "the multiple of this load at which a component saturates"
-    return Table(columns, told, heading="Headroom", aside=aside, least=least, on=Medium.PAGE)
+    return Table(columns, told, heading=heading, aside=aside, least=least, on=Medium.PAGE)
 
 
 def _without(at: int, row: list[Any]) -> list[Any]:

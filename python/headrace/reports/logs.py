@@ -155,11 +155,22 @@ def _of_line(fit: Json | None) -> str:
 
 
 def _tape(found: Json) -> str:
-    times = next((one for one in found["durations"] if one["what"] == "staging"), None)
-    if times is None:
-        return ""
-    many = counted(times["count"], "staging")
-    return f"{many}: mean {times['mean_s']:.0f} s, median {times['p50_s']:.0f} s, p99 {times['p99_s']:,.0f} s."
+    """Return how much went from and to tape, and how long stagings took."""
+    times = {one["what"]: one for one in found["durations"]}
+    said = []
+    if staged := times.get("staging"):
+        moved = _moved(found, "staged_bytes")
+        spread = f"mean {staged['mean_s']:.0f} s, median {staged['p50_s']:.0f} s, p99 {staged['p99_s']:,.0f} s"
+        said.append(f"{counted(staged['count'], 'staging')}{moved}: {spread}.")
+    if migrated := sum(day["migrated"] for day in found["days"]):
+        said.append(f"{counted(migrated, 'migration')} to tape{_moved(found, 'migrated_bytes')}.")
+    return " ".join(said)
+
+
+def _moved(found: Json, what: str) -> str:
+    """Return the bytes of all days after a comma; nothing where the log has none."""
+    total = sum(day[what] for day in found["days"])
+    return f", {amount(total)}" if total else ""
 
 
 def notes(found: Json) -> list[str]:
@@ -191,7 +202,7 @@ def days(found: Json) -> LogRows:
     taken = _unit(day["mean_s"] for day in of_days)
     mean = f"mean, {taken.name}"
     columns: dict[str, Callable[[Json], str]] = {
-        **{name: _field(name, ",") for name in ("puts", "gets", "staged", "sessions", "failed")},
+        **{name: _field(name, ",") for name in ("puts", "gets", "staged", "migrated", "sessions", "failed")},
         "moved": lambda day: amount(day["bytes"]),
         mean: lambda day: _short(taken, day["mean_s"]),
         "kept": _field("kept", ","),
@@ -220,6 +231,32 @@ def durations(found: Json) -> LogRows:
     of = _unit(one["p99_s"] for one in found["durations"])
     rows = [[name, *(_spread_of(one, name, of) for one in found["durations"])] for name in SPREAD]
     return [f"taken, {of.name}", *(one["what"] for one in found["durations"])], rows if found["durations"] else []
+
+
+def users(found: Json) -> LogRows:
+    """Return each user, those who moved most first, as columns and rows; columns without a number are left out."""
+    of_users = found["users"]
+    times = ("response_mean_s", "response_p95_s", "staging_mean_s", "staging_p95_s")
+    units = {name: _unit(one[name] for one in of_users) for name in times}
+    shown = {
+        **{name: _field(name, ",") for name in ("puts", "gets", "staged")},
+        "bytes": lambda one: amount(one["bytes"]),
+        **{name: _time_of(name, units[name]) for name in times},
+    }
+    titles = {name: f"{' '.join(name.split('_')[:2])}, {units[name].name}" for name in times} | {"bytes": "moved"}
+    shown = {name: write for name, write in shown.items() if any(one[name] for one in of_users)}
+    rows = [[_user(one), *(write(one) for write in shown.values())] for one in of_users]
+    return ["user", *(titles.get(name, name) for name in shown)], rows
+
+
+def _user(one: Json) -> str:
+    if one["users"] > 1:
+        return f"{one['users']:,} others"
+    return str(one["user"])
+
+
+def _time_of(name: str, of: Unit) -> Callable[[Json], str]:
+    return lambda found: _short(of, found[name])
 
 
 def _spread_of(one: Json, name: str, of: Unit) -> str:
@@ -405,6 +442,7 @@ def shown(found: Json) -> dict[str, LogRows]:
     every = {
         "by day" if len(found["days"]) <= MOST_DAYS else "by month": days(found),
         "times taken": durations(found),
+        "by user": users(found),
         "sessions": drives(found),
         "COND and STAT merged": rules(found),
         "left out before the fit": filters(found) if found["fits"] else ([], []),

@@ -1,7 +1,7 @@
 """The report of a run: response times beside theory, where the time went, how busy each component is."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from types import ModuleType
@@ -35,7 +35,7 @@ def report(found: Json, title: str | None = None) -> Report:
 
 def diagram(found: Json, *, choose: bool = False) -> Diagram:
     """Return the system; with `choose` a component can be chosen."""
-    aside = "fill: utilisation; hatched: background work; lines: throughput"
+    aside = "fill: utilisation, orange from 60 % and red from 85 %; hatched: background work; lines: throughput"
     return Diagram(lambda down: system.draw(found, down=down, choose=choose), heading="System", aside=aside)
 
 
@@ -71,7 +71,7 @@ def _p99(stream: Json) -> Json:
 
 def _stream(found: Json, at: int, *, first: bool) -> Iterator[Block]:
     stream, theory = found["streams"][at], found["theory"][at]
-    name, response = stream["name"], stream["response"]
+    name, response, words = stream["name"], stream["response"], responses.theory_in_words(theory)
     mean = quantities.rounded(response["mean_ms"], response["half_width_ms"])
     path = Medium.PAGE | Medium.TERMINAL
     every = responses.legs(stream["path"])
@@ -79,17 +79,18 @@ def _stream(found: Json, at: int, *, first: bool) -> Iterator[Block]:
     title = f"response time of {name}"
     columns, rows = responses.response_table(stream, theory)
     yield Table(["", *columns], rows, title=f"{title}, {responses.unit_of_responses(stream).name}", below=True)
-    if response["slowest"]:
-        slowest = responses.legs(response["slowest"])
-        time = f"mean {format_time(sum(leg[2] for leg in slowest))}"
-        heading = f"where the time of the slowest 1 % of {name} went"
-        yield Bars(_path(slowest), parts=True, title=heading, aside=time, on=Medium.PAGE)
     of, columns, rows = responses.operations(stream)
     beside = Medium.PAGE | Medium.TERMINAL
     if rows:
         yield Table(columns, rows, title=f"{title} by operation, {of.name}", below=True, on=beside)
     yield _cdf(found, at, on=Medium.PAGE | Medium.NOTEBOOK if first else Medium.PAGE)
-    yield Text(responses.theory_in_words(theory), "dim", below=True, on=beside)
+    if response["slowest"]:
+        slowest = responses.legs(response["slowest"])
+        time = f"mean {format_time(sum(leg[2] for leg in slowest))}"
+        heading = f"where the time of the slowest 1 % of {name} went"
+        yield Bars(_path(slowest, every), parts=True, title=heading, aside=time, below=True, on=Medium.PAGE)
+    if all(words != responses.theory_in_words(other) for other in found["theory"][:at]):
+        yield Text(words, "dim", below=True, on=beside)
 
 
 def _cdf(found: Json, at: int, on: Medium) -> Chart:
@@ -109,9 +110,14 @@ def _charts() -> ModuleType:
     return run
 
 
-def _path(every: list[responses.Leg]) -> list[Bar]:
+def _path(every: list[responses.Leg], like: Sequence[responses.Leg] = ()) -> list[Bar]:
+    """Return legs as bars; those that are among the legs `like` have the same colours there."""
+    order: dict[str, list[str]] = {}
+    for component, what, *_ in chain(like, every):
+        if component not in order.setdefault(what, []):
+            order[what].append(component)
     return [
-        Bar((component, what), share, time, what or "other")
+        Bar((component, what), share, time, what or "other", order[what].index(component) + 1)
         for (component, what, _, share), time in zip(every, responses.times_of(every), strict=True)
     ]
 
@@ -320,10 +326,10 @@ def _bottleneck(found: Json) -> list[Tile]:
     bottleneck = found["bottleneck"]
     if bottleneck is None:
         return []
-    group = bottleneck["group"]
+    group, what = bottleneck["group"], bottleneck["what"]
     busiest = next(part for part in found["components"] if part["path"] == bottleneck["component"])
     behind = parts.background(busiest)
-    tiles = [Tile("bottleneck", f"{bottleneck['utilisation']:.0%} busy", group)]
+    tiles = [Tile("bottleneck", f"{bottleneck['utilisation']:.0%} busy", f"{group}{f' ({what})' if what else ''}")]
     if at := bottleneck["saturates_at"]:
         least, note = (
             ">" * bottleneck["at_least"],

@@ -199,7 +199,7 @@ def _line(a: Position, b: Position, flow: float | None, most: float, *, early: b
         x, y = (x1 + 6, y1 + beside) if early else (x2 - 6, y2 + beside)
     anchor = "start" if down or early else "end"
     place = f'x="{x:g}" y="{y:.1f}" font-size="11" text-anchor="{anchor}"'
-    return line, f'<text {place} class="halo" fill="var(--dim)">{rate(flow)}</text>'
+    return line, f'<text {place} class="halo over" fill="var(--dim)">{rate(flow)}</text>'
 
 
 def _button(key: str, box: Box, drawn: str) -> str:

@@ -70,6 +70,9 @@ impl Problem {
             None if *likeness > ALIKE => format!("did you mean `{}`? ", likest.as_ref()),
             None => String::new(),
         };
+        if known.len() == 1 && !meant.is_empty() {
+            return self.help(meant.trim_end_matches([' ', ';']).to_owned());
+        }
         self.help(format!("{meant}possible are {}", listed(known)))
     }
 }

@@ -64,6 +64,15 @@ pub struct Tree {
 /// The most values of a document, maps and lists included: 40,000 components of a few fields each, read in a second.
 const MOST_VALUES: usize = 500_000;
 
+/// What the parser says of usual mistakes, and the fix.
+const YAML_HELP: [(&str, &str); 2] = [
+    (
+        "mapping values are not allowed",
+        "is a `:` missing at the end of the line before, or is this line indented further than others beside it?",
+    ),
+    ("tabs disallowed", "indent with spaces"),
+];
+
 impl Tree {
     /// Parses `source`, which came from `file`. YAML's own errors come one at a time.
     pub fn parse(source: &str, file: &str) -> Result<Self, Problem> {
@@ -86,7 +95,9 @@ impl Tree {
                     }
                     other => other,
                 };
-                Problem { span, ..Problem::at(Path::default(), format!("invalid YAML: {text}")) }
+                let problem = Problem { span, ..Problem::at(Path::default(), format!("invalid YAML: {text}")) };
+                let known = YAML_HELP.iter().find(|(what, _)| text.contains(what));
+                known.map_or(problem.clone(), |(_, help)| problem.help(*help))
             })?;
         let mut tree = Self { source: source.to_owned(), file: file.to_owned(), root: located(root) };
         tree.root.shorten_spans(source);

@@ -17,9 +17,10 @@ const NAMED: f64 = 0.005;
 /// Returns the answer: the chance in a year, what it consists of, and the rebuilds.
 pub fn answer(of: &Durability) -> String {
     let mut sentences = vec![format!(
-        "The chance of losing data within a year is {}{}; the mean time to data loss is {}.",
+        "The chance of losing data within a year is {}{}{}; the mean time to data loss is {}.",
         chance(of.chance_in_a_year.value),
         interval(of.chance_in_a_year),
+        nines(of.chance_in_a_year.value),
         years(of.mean_years.value)
     )];
     if of.years != 1.0 {
@@ -33,6 +34,16 @@ pub fn answer(of: &Durability) -> String {
         sentences.extend(volume.rebuilds.first().map(|one| rebuild(volume, one)));
     }
     sentences.join(" ")
+}
+
+/// The durability as people quote it: the nines of the chance to keep all data, of less than two none.
+fn nines(chance: f64) -> String {
+    let nines = -libm::log10(chance);
+    if nines.is_finite() && nines >= 2.0 {
+        format!(", {nines:.1} nines of durability")
+    } else {
+        String::new()
+    }
 }
 
 fn cause(cause: &LossCause) -> String {

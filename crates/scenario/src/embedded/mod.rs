@@ -113,6 +113,9 @@ pub enum StorageError {
     /// A request for no bytes, or a flush of some.
     #[error("a request is for one byte at least, and a flush for none")]
     Empty,
+    /// A file of no bytes, or a get of none.
+    #[error("a file has at least one byte, and so has what is read of it")]
+    EmptyFile,
     /// More requests are in flight than `run.limits.in_flight` allows.
     #[error("{0} requests are in flight or not collected, the limit of `run.limits.in_flight`")]
     TooMany(u64),
@@ -340,7 +343,7 @@ impl Storage {
                 let takes = "operations on files, and no sessions of cartridges";
                 return Err(StorageError::WrongRequest { name: target.name.clone(), takes });
             }
-            FileAct::Put | FileAct::Get if op.bytes == 0 => return Err(StorageError::Empty),
+            FileAct::Put | FileAct::Get if op.bytes == 0 => return Err(StorageError::EmptyFile),
             FileAct::Put => fits(op.bytes, target)?,
             _ => {}
         }
@@ -351,10 +354,11 @@ impl Storage {
         Ok(ticket)
     }
 
-    /// Adds a file of `bytes` that an archive has from the beginning. One of the same name is left as it is.
+    /// Adds a file of `bytes` that an archive has from the beginning.
     ///
     /// # Errors
-    /// A request was submitted or time has passed; this is no archive; the file does not fit, or is on tape where there is none.
+    /// A request was submitted or time has passed; this is no archive; it has a file of this name; the file does not fit, or is on tape where
+    /// there is none.
     pub fn add_file(
         &mut self,
         target: usize,
@@ -367,7 +371,7 @@ impl Storage {
         }
         let target = taker(&mut self.targets, target, true)?;
         if bytes == 0 {
-            return Err(StorageError::Empty);
+            return Err(StorageError::EmptyFile);
         }
         fits(bytes, target)?;
         let is_added = self.machine.with_handle(|handle| {
@@ -375,6 +379,10 @@ impl Storage {
                 tape_holds(handle.plan, target, at)?;
             }
             let archive = handle.archive(target.id).expect("files are added to an archive");
+            if let Some(there) = archive.size_of(file) {
+                let message = format!("`{}` has this file already, of {there} B", target.name);
+                return Err(StorageError::CannotHold(message));
+            }
             Ok(archive.begin_with(file, bytes, place))
         })?;
         let full = || StorageError::CannotHold(format!("`{}` has no room for {bytes} B more", target.name));
@@ -403,11 +411,16 @@ impl Storage {
     }
 
     /// Lets time pass until a submitted request is answered, or to `until`; returns the request that was answered first of those not yet
-    /// returned.
+    /// returned. With `until` at the end of time and no request in flight beside those of the scenario's streams, which go on for ever, no time
+    /// passes.
     ///
     /// # Errors
     /// `until` is in the past, the caller [interrupted](Self::interrupted_by), or the background load cannot go on.
     pub fn next_completion(&mut self, until: Nanos) -> Result<Option<Completion>, StorageError> {
+        let has_streams = self.machine.with_handle(|handle| !handle.plan.streams.is_empty());
+        if until == Nanos::MAX && self.in_flight == 0 && has_streams {
+            return Ok(None);
+        }
         self.pass(until, true)?;
         let next = self.machine.with_handle(|handle| handle.completions.borrow_mut().pop_front());
         self.in_flight -= u64::from(next.is_some());
@@ -477,11 +490,12 @@ impl Storage {
     /// these, at most 50 MB a target.
     ///
     /// # Errors
-    /// Requests were submitted before.
+    /// Requests were submitted before, or power [cannot fail](Self::lose_power) in this system.
     pub fn remember_writes(&mut self) -> Result<(), StorageError> {
         if self.submitted > 0 {
             return Err(StorageError::TooLateToRemember);
         }
+        self.can_lose_power()?;
         self.machine.with_handle(|handle| handle.power.borrow_mut().remember(handle.plan.graph.nodes.len()));
         Ok(())
     }
@@ -494,16 +508,9 @@ impl Storage {
     /// # Errors
     /// Writes are not [remembered](Self::remember_writes), the scenario has streams, which would go on, or an archive.
     pub fn lose_power(&mut self) -> Result<PowerLoss, StorageError> {
-        let has_archive = self.targets.iter().any(|target| target.is_archive);
-        let unfit = self.machine.with_handle(|Handle { plan, power, .. }| match () {
-            () if !power.borrow().is_on() => Some("writes are not remembered: call `remember_writes` first"),
-            () if !plan.streams.is_empty() => {
-                Some("streams of `workload` would go on without power: leave them out")
-            }
-            () if has_archive => Some("what an archive loses with power is not modelled: leave it out"),
-            () => None,
-        });
-        if let Some(unfit) = unfit {
+        self.can_lose_power()?;
+        if !self.machine.with_handle(|handle| handle.power.borrow().is_on()) {
+            let unfit = "writes are not remembered: ask for `remember_writes` before the first request";
             return Err(StorageError::CannotLosePower(unfit));
         }
         self.reach_present()?;
@@ -515,6 +522,18 @@ impl Storage {
         });
         self.in_flight -= loss.unanswered.len() as u64;
         Ok(loss)
+    }
+
+    /// Returns an error if power cannot fail in this system.
+    fn can_lose_power(&self) -> Result<(), StorageError> {
+        let has_streams = self.machine.with_handle(|handle| !handle.plan.streams.is_empty());
+        let has_archive = self.targets.iter().any(|target| target.is_archive);
+        let unfit = match () {
+            () if has_streams => "streams of `workload` would go on without power: leave them out",
+            () if has_archive => "what an archive loses with power is not modelled: leave it out",
+            () => return Ok(()),
+        };
+        Err(StorageError::CannotLosePower(unfit))
     }
 
     /// Has the simulation be at the present, though nothing happens there.

@@ -33,6 +33,9 @@ pub struct LogBatch {
     pub issued_ns: Vec<u64>,
     /// When it was answered, in ns.
     pub completed_ns: Vec<u64>,
+    /// The user that issued it, as [`number_of`](headrace_work::number_of) its name; [`NOBODY`](crate::operation::NOBODY) where
+    /// that is not known.
+    pub user: Vec<u64>,
     /// The component that served it last, by its number in the graph.
     pub last: Vec<u64>,
     /// For each group of components: waiting, service and blocked time in ns, along the path that decided when the request was
@@ -55,7 +58,7 @@ impl<'s> RequestLog<'s> {
             legs: vec![Default::default(); graph.groups.len()],
             ..LogBatch::default()
         };
-        let rows = (CELLS / (7 + 3 * graph.groups.len())).clamp(1, ROWS);
+        let rows = (CELLS / (8 + 3 * graph.groups.len())).clamp(1, ROWS);
         Self { part, rows, sink }
     }
 
@@ -68,6 +71,7 @@ impl<'s> RequestLog<'s> {
         part.bytes.push(request.data.bytes);
         part.issued_ns.push(breakdown.began().0);
         part.completed_ns.push(breakdown.until().0);
+        part.user.push(request.user);
         let last = breakdown.spans().filter(|(_, _, span)| *span > Nanos::ZERO).last();
         part.last.push(last.map_or(0, |(at, ..)| u64::from(at.0)));
         part.legs.iter_mut().flatten().for_each(|column| column.push(0));

@@ -3,6 +3,7 @@
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use headrace_work::Op;
 
+use super::overload::FULL_LATER;
 use super::{
     Bottleneck, ClosedLoad, Comparison, MOST_STREAMS, ResponseResults, Results, SATURATED, StepResults,
     StreamResults, evictions, objectives, rebuilds, stretch,
@@ -31,7 +32,9 @@ pub fn in_words(results: &Results) -> String {
 /// Returns the sentence on the bottleneck and the headroom.
 fn limit(bottleneck: &Bottleneck, streams: &[StreamResults]) -> String {
     let what = alike::limit(&bottleneck.group, bottleneck.what.as_deref());
-    let busy = format!("Bottleneck: {what}, {:.0} % busy", bottleneck.utilisation * 100.0);
+    let later = bottleneck.saturated && bottleneck.utilisation < FULL_LATER;
+    let later = if later { ", and nearly always in the second half" } else { "" };
+    let busy = format!("Bottleneck: {what}, {:.0} % busy{later}", bottleneck.utilisation * 100.0);
     let about = match &bottleneck.uneven {
         _ if !bottleneck.estimate || bottleneck.trials.is_some() => "",
         Some(_) => ", by the mean load (estimate)",
@@ -69,9 +72,12 @@ fn at_least(times: f64) -> String {
     format!("{}×", digits.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// A multiple of the load, as tables write it: how far beyond a hundred says nothing of the system.
+/// How far beyond this multiple something is says nothing of the system.
+const MOST_TOLD: f64 = 100.0;
+
+/// A multiple of the load, as tables write it.
 fn multiple(times: f64) -> String {
-    if times > 100.0 { ">100×".to_owned() } else { format!("{times:.2}×") }
+    if times > MOST_TOLD { ">100×".to_owned() } else { format!("{times:.2}×") }
 }
 
 /// What limits clients that wait for answers, and what more of them would bring: one component is always the busiest, so that it is
@@ -89,7 +95,8 @@ fn of_clients(bottleneck: &Bottleneck, what: &str, closed: &ClosedLoad, more: &s
             let varies =
                 bottleneck.not_proportional.as_ref().filter(|varies| **varies != bottleneck.component);
             let unless = varies.map(|varies| unless(&alike::limit(varies, None))).unwrap_or_default();
-            format!("{more} could raise throughput at most {}{about}{unless}", multiple(most))
+            let most = if most > MOST_TOLD { String::new() } else { format!(" at most {}", multiple(most)) };
+            format!("{more} could raise throughput{most}{about}{unless}")
         }
         Some(_) => match &bottleneck.not_proportional {
             Some(varies) => {

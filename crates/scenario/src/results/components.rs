@@ -8,7 +8,8 @@ use headrace_work::{Cause, NodeId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{HeadroomTrials, SATURATED, filling, steadiness};
+use super::overload::{self, Overload};
+use super::{HeadroomTrials, SATURATED, filling};
 use crate::plan::{Plan, StreamPlan};
 use crate::record::MeterReading;
 use crate::run::{End, MeterKind, Outcome, StreamOutcome};
@@ -51,7 +52,7 @@ pub struct ComponentResults {
     /// Utilisation by cause (`host`, `destage`, `rebuild`, `scrub`, `migration`, `garbage_collection`, `compaction`) if it did background work;
     /// otherwise empty.
     pub utilisation_by_cause: BTreeMap<&'static str, f64>,
-    /// Mean number of waiting requests.
+    /// Mean number of waiting requests; of a bucket of a limiter the share of the time in which the first in line waited for it.
     pub queue: Option<f64>,
     /// Throughput in bytes.
     pub bytes_per_s: f64,
@@ -71,6 +72,8 @@ pub struct ComponentResults {
     pub undestaged: Option<f64>,
     /// True if a longer run would find it busier, because work that requests cause is still to come, such as garbage collection.
     pub unsettled: bool,
+    /// True if its cache began empty, and holds more than a tenth of the bytes that came: a longer run would find more in it.
+    pub cold: bool,
     /// State at the end of the first replication: `failed`, `degraded`, `unavailable` (more disks are out of use than the level
     /// tolerates), `rebuilding`, `copying`, `lost data`; null if it works normally.
     pub state: Option<&'static str>,
@@ -141,7 +144,8 @@ pub struct Bottleneck {
     /// Utilisation of these, for all causes.
     #[schemars(range(min = 0, max = 1))]
     pub utilisation: f64,
-    /// True if its utilisation was at least 99.5 %, and it fell behind or a closed stream reaches it.
+    /// True if its utilisation was at least 99.5 %, in all or in the second half of a run in which requests wait for ever longer, and it fell
+    /// behind or all streams that reach it are closed.
     pub saturated: bool,
     /// Headroom: the multiple of this load at which it saturates. If it fell behind, the share of the load that was completed.
     /// Null if a closed stream reaches it, because its load depends on response times, if it was never idle but responses did not
@@ -231,6 +235,7 @@ fn of(plan: &Plan, id: NodeId, outcomes: &[Outcome], time: f64) -> ComponentResu
         service_ms: sum(|reading| reading.service) * 1e-6 / sum(|reading| reading.served).max(1.0),
         undestaged: filling::undestaged(id, outcomes),
         unsettled: filling::is_unsettled(id, outcomes),
+        cold: outcomes.iter().any(|outcome| outcome.components[id.index()].is_cold),
         state: outcomes.first().and_then(|outcome| outcome.components[id.index()].state),
         meters: meters(id, outcomes, time),
     }
@@ -292,23 +297,6 @@ fn meters(id: NodeId, outcomes: &[Outcome], time: f64) -> BTreeMap<&'static str,
 /// The largest headroom that is given where it is an estimate. Of random systems with larger ones half were off by more than 30 %.
 pub(super) const FARTHEST_ESTIMATE: f64 = 10.0;
 
-/// How the load of the streams that reach a component was sustained.
-struct Sustained {
-    /// True if a replay ended well before other streams, so that the load changed.
-    is_mixed: bool,
-    /// True if responses had a steady state.
-    is_steady: bool,
-    /// The share of the offered load that was sustained; none where the load changed, or all requests were made at once.
-    kept_up: Option<f64>,
-}
-
-fn sustained(plan: &Plan, id: NodeId, outcomes: &[Outcome]) -> Sustained {
-    let is_mixed = ends_early(plan, outcomes).is_some();
-    let is_steady = steadiness::is_steady(plan, reaching(plan, id), outcomes);
-    let kept_up = steadiness::sustained(reaching(plan, id).map(|(at, _)| at), outcomes);
-    Sustained { is_mixed, is_steady, kept_up: kept_up.filter(|_| !is_mixed) }
-}
-
 /// The busiest component, and how far it is from saturation.
 pub(super) fn bottleneck(
     plan: &Plan,
@@ -320,13 +308,9 @@ pub(super) fn bottleneck(
     let utilisation = Some(busy[id.index()]).filter(|utilisation| *utilisation > 0.0)?;
     // What streams elsewhere do is no matter of this component's.
     let open = reaching(plan, id).all(|(_, stream)| stream.is_open());
-    let often = utilisation * as_usual(plan, id, outcomes);
-    let never_idle = utilisation >= SATURATED;
-    let Sustained { is_mixed, is_steady, kept_up } = sustained(plan, id, outcomes);
-    // A short burst keeps a server busy too, and so do commits that gather for a flush, however few; only a load that is not kept up with
-    // overloads it. Requests that were in flight at the end of a steady run were kept up with.
-    let is_short = kept_up.is_some_and(|share| share < 0.99) && !is_steady;
-    let saturated = never_idle && (!open || is_short);
+    let often = utilisation * overload::as_usual(plan, id, outcomes);
+    let Overload { is_mixed, is_steady, is_behind, never_idle, saturated, sustains } =
+        overload::of(plan, id, &busy, outcomes);
     let unsettled = unsettled(plan, &busiest.path, outcomes);
     let is_unknown = is_mixed
         || unsettled.is_some()
@@ -334,8 +318,8 @@ pub(super) fn bottleneck(
         || refuses(plan, id, components, outcomes);
     let by_formula = destaging_headroom(plan, busiest);
     let headroom = match () {
-        () if never_idle => kept_up.filter(|_| saturated),
-        () if steadiness::falls_behind(plan, outcomes) || is_unknown => None,
+        () if never_idle => sustains,
+        () if is_behind || is_unknown => None,
         () => Some(by_formula.unwrap_or(0.0).max(1.0 / often)),
     };
     let in_turn = sends_in_turn(plan, id);
@@ -360,7 +344,9 @@ pub(super) fn bottleneck(
             .filter(|_| open && !is_stuck)
             .map(|times| if estimate { times.min(FARTHEST_ESTIMATE) } else { times }),
         at_least,
-        closed: clients(plan, id).map(|clients| ClosedLoad { clients, at_most }),
+        closed: clients(plan, id)
+            .filter(|clients| *clients > 0)
+            .map(|clients| ClosedLoad { clients, at_most }),
         streams: reaching(plan, id).map(|(_, stream)| stream.name.clone()).collect(),
         estimate,
         uneven,
@@ -397,18 +383,6 @@ pub(super) fn visits(plan: &Plan, group: &str, outcomes: &[Outcome]) -> f64 {
     let visits =
         |id: NodeId| outcomes.iter().map(move |outcome| outcome.components[id.index()].reading.visits);
     of_group.flat_map(visits).sum()
-}
-
-/// The load that comes to a component in the long run, over that of the run, where it comes in bursts: a run of a few may have had more of them
-/// than usual, or fewer. 1 where a rate follows a curve, of which results are those of the run.
-fn as_usual(plan: &Plan, id: NodeId, outcomes: &[Outcome]) -> f64 {
-    let streams: Vec<(usize, &StreamPlan)> = reaching(plan, id).collect();
-    let usual: Option<f64> = streams.iter().map(|(_, stream)| stream.spec.arrivals.mean_rate()).sum();
-    let seen = |at: usize| outcomes.iter().map(move |of| of.streams[at].born as f64 / of.ended_at.secs());
-    let found = streams.iter().flat_map(|(at, _)| seen(*at)).sum::<f64>() / outcomes.len().max(1) as f64;
-    let varies = streams.iter().any(|(_, stream)| stream.varies());
-    let curves = streams.iter().any(|(_, stream)| stream.curve().is_some());
-    usual.filter(|_| varies && !curves && found > 0.0).map_or(1.0, |usual| usual / found)
 }
 
 /// A run is as good as all of one state if this share of it is.
@@ -579,7 +553,8 @@ fn differ_by_chance(members: &[(f64, f64)]) -> bool {
     mean > 0.0 && busy > 0.0 && chi2 <= free + CHANCE * (2.0 * free).sqrt() && members.iter().all(is_alike)
 }
 
-/// The component that is in use for most of the time. The places of a queue depth are all taken too where what serves their requests is
+/// The component that is in use for most of the time; of several that are never idle, the one for which most requests wait, and a part rather
+/// than its whole. The places of a queue depth are all taken too where what serves their requests is
 /// never idle: they count while it has time left and somebody waits for one, or one more would.
 fn limiting<'c>(
     plan: &Plan,
@@ -587,14 +562,26 @@ fn limiting<'c>(
     busy: &[f64],
 ) -> Option<(NodeId, &'c ComponentResults)> {
     let by = |(id, _): &(NodeId, &ComponentResults)| busy[id.index()];
-    let most = |of_limits: bool| {
+    let before = |a: &(NodeId, &ComponentResults), b: &(NodeId, &ComponentResults)| {
+        let queue = |of: &ComponentResults| {
+            let portions = of.portions.iter().filter_map(|portion| portion.queue);
+            of.queue.into_iter().chain(portions).fold(0.0, f64::max)
+        };
+        let never_idle = by(a).min(SATURATED).total_cmp(&by(b).min(SATURATED));
+        never_idle.then(queue(a.1).total_cmp(&queue(b.1))).then(by(a).total_cmp(&by(b)))
+    };
+    let measured = |of_limits: bool| {
         let all = components.iter().enumerate().map(|(at, component)| (NodeId(at as u32), component));
         let measured =
             all.filter(|(_, component)| component.utilisation.is_some() || component.busiest.is_some());
-        let chosen = measured.filter(|(id, _)| is_limit(plan, *id) == of_limits);
-        chosen.max_by(|a, b| by(a).total_cmp(&by(b)))
+        measured.filter(move |(id, _)| is_limit(plan, *id) == of_limits)
     };
-    let server = most(false);
+    let most = |of_limits: bool| measured(of_limits).max_by(before);
+    let part = |whole: (NodeId, &ComponentResults)| {
+        let parts = measured(false).filter(|(_, part)| part.within == Some(whole.0.0));
+        parts.filter(|part| by(part) >= SATURATED && part.1.queue > Some(0.0)).max_by(before)
+    };
+    let server = most(false).map(|whole| part(whole).unwrap_or(whole));
     let left = server.filter(|server| by(server) < SATURATED);
     let holds_back = |limit: &(NodeId, &ComponentResults)| {
         let open = reaching(plan, limit.0).all(|(_, stream)| stream.is_open());
@@ -627,6 +614,6 @@ impl ComponentResults {
 }
 
 /// The streams whose requests come to a component, with their numbers.
-fn reaching(plan: &Plan, id: NodeId) -> impl Iterator<Item = (usize, &StreamPlan)> {
+pub(super) fn reaching(plan: &Plan, id: NodeId) -> impl Iterator<Item = (usize, &StreamPlan)> {
     plan.streams.iter().enumerate().filter(move |(_, stream)| plan.graph.reaches(stream.target, id))
 }

@@ -10,6 +10,7 @@ mod legs;
 mod measured;
 mod notes;
 mod objectives;
+mod overload;
 mod phases;
 mod rebuilds;
 mod response;

@@ -9,6 +9,7 @@ use headrace_work::NodeId;
 use headrace_workload::PatternSpec;
 
 use super::components::{FARTHEST_ESTIMATE, LITTLE, changes, ends_early, lacks};
+use super::response::cuts_off;
 use super::steadiness::falls_behind;
 use super::{Bottleneck, MOST_STREAMS, StreamResults, filling, trials};
 use crate::alike;
@@ -36,14 +37,16 @@ pub(super) fn of(
     notes.extend(outcomes.first().into_iter().flat_map(|outcome| not_reached(plan, outcome)));
     notes.extend(outcomes.first().into_iter().flat_map(|outcome| untrained(plan, outcome)));
     notes.extend(streams.iter().filter_map(few_steps));
-    notes.extend(steadiness(outcomes));
+    notes.extend(steadiness(plan, outcomes));
     notes.extend(beginning(plan));
     notes.extend(unsplit(plan));
     notes.extend(untrusted(plan, streams));
     notes.extend(of_few(outcomes.len()));
     notes.extend(limits(bottleneck));
     notes.extend(plan.streams.iter().filter_map(|stream| curve(stream, outcomes)));
-    notes.extend(bursts(plan, streams, bottleneck));
+    notes.extend(
+        bottleneck.and_then(|of| bursts(plan, streams, of).filter(|_| !is_saved_for(plan, outcomes, of))),
+    );
     notes.extend(behind(plan, outcomes, bottleneck));
     notes.extend(mixture(plan, outcomes));
     notes.extend(lacking(plan, outcomes, bottleneck));
@@ -200,19 +203,15 @@ fn stands_still(outcome: &Outcome, plan: &Plan) -> String {
     )
 }
 
-/// Returns true if a steady state was found, and its beginning left out.
-fn steadiness(outcomes: &[Outcome]) -> Vec<String> {
+/// Says that no steady state was found, or that a run is too short to find one, and the fix.
+fn steadiness(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
     let drifting = outcomes.iter().filter(|outcome| !outcome.steady).count();
     let drifts = match outcomes.len() {
         _ if drifting == 0 => None,
         1 => Some("response times still drift in the middle of the run, and no warm-up was discarded"),
         _ => Some("the averages of all replications still drift in the second half, the part that was kept"),
     };
-    let drifts = drifts.map(|found| {
-        format!(
-            "no steady state was found: {found}; run longer, or lower the load: the system may be overloaded"
-        )
-    });
+    let drifts = drifts.map(|found| format!("no steady state was found: {found}; {}", steadier(plan)));
     let too_short = outcomes.iter().any(|outcome| outcome.too_short);
     let discarded = outcomes.iter().any(|outcome| outcome.warm_up > Nanos::ZERO);
     let short = too_short.then(|| match discarded {
@@ -223,6 +222,18 @@ fn steadiness(outcomes: &[Outcome]) -> Vec<String> {
         }
     });
     drifts.into_iter().chain(short).collect()
+}
+
+/// What makes a run steadier. What waits for answers overloads nothing.
+fn steadier(plan: &Plan) -> &'static str {
+    let has_epochs = |stream: &StreamPlan| stream.spec.steps().is_some_and(|steps| steps.epochs.is_some());
+    if plan.streams.iter().any(|stream| stream.is_open() || stream.spec.outstanding.is_some()) {
+        "run longer, or lower the load: the system may be overloaded"
+    } else if plan.streams.iter().any(has_epochs) {
+        "train for more `epochs`"
+    } else {
+        "run longer"
+    }
 }
 
 /// Whose beginning is kept, and what intervals then cover.
@@ -248,12 +259,15 @@ fn untrusted(plan: &Plan, streams: &[StreamResults]) -> Vec<String> {
     let method = |stream: &StreamResults| {
         stream.response.interval.as_ref().filter(|interval| !interval.trusted).map(|interval| interval.method)
     };
-    let own = plan.streams.iter().map(StreamPlan::is_recorded).zip(streams);
-    let all: Vec<(&str, Method, bool)> = own
-        .filter_map(|(is_recorded, stream)| Some((stream.name.as_str(), method(stream)?, is_recorded)))
-        .collect();
-    let note = |whose: &str, method: Method, is_recorded: bool| {
+    let of_one = |(own, stream): (&StreamPlan, &StreamResults)| {
+        let is_cut_off = cuts_off(stream.in_flight, stream.response.count) && !own.is_recorded();
+        Some((stream.name.clone(), method(stream)?, own.is_recorded(), is_cut_off))
+    };
+    let all: Vec<(String, Method, bool, bool)> =
+        plan.streams.iter().zip(streams).filter_map(of_one).collect();
+    let note = |whose: &str, method: Method, is_recorded: bool, is_cut_off: bool| {
         let why = match method {
+            _ if is_cut_off => "its end cuts off many requests, and the slowest most often; run longer",
             // A recording has no more requests than it has.
             Method::BatchMeans if is_recorded => "successive batches are still correlated, or too few",
             Method::BatchMeans => {
@@ -266,11 +280,12 @@ fn untrusted(plan: &Plan, streams: &[StreamResults]) -> Vec<String> {
         format!("{whose}: the interval cannot be trusted: {why}")
     };
     match &all[..] {
-        many @ [(_, method, _), ..] if many.len() > MOST_STREAMS => {
-            let are_recorded = many.iter().all(|(.., is_recorded)| *is_recorded);
-            vec![note(&format!("{} streams", many.len()), *method, are_recorded)]
+        many @ [(_, method, ..), ..] if many.len() > MOST_STREAMS => {
+            let are_recorded = many.iter().all(|(.., is_recorded, _)| *is_recorded);
+            let are_cut_off = many.iter().all(|(.., is_cut_off)| *is_cut_off);
+            vec![note(&format!("{} streams", many.len()), *method, are_recorded, are_cut_off)]
         }
-        few => few.iter().map(|(name, method, is_recorded)| note(name, *method, *is_recorded)).collect(),
+        few => few.iter().map(|(name, method, recorded, cut)| note(name, *method, *recorded, *cut)).collect(),
     }
 }
 
@@ -313,8 +328,8 @@ fn limits(bottleneck: Option<&Bottleneck>) -> Option<String> {
             Some(format!("no headroom is given, since a longer run would find {busier} busier"))
         }
         (false, None) if of.keeps_up => Some(format!(
-            "no headroom is given, since {} is never idle and yet keeps up: it serves together what waits; `headrace capacity` finds the \
-             sustainable load",
+            "no headroom is given, since {} is never idle and yet keeps up: it serves together what waits, or works in the background when \
+             nothing does; `headrace capacity` finds the sustainable load",
             alike::limit(&of.component, of.what.as_deref())
         )),
         _ => None,
@@ -360,8 +375,7 @@ fn curve(stream: &StreamPlan, outcomes: &[Outcome]) -> Option<String> {
 
 /// That a stream comes faster at times than the bottleneck sustains beside the others there, or what is left at the largest rate of a curve.
 /// Each request of theirs counts as much work.
-fn bursts(plan: &Plan, streams: &[StreamResults], bottleneck: Option<&Bottleneck>) -> Option<String> {
-    let of = bottleneck?;
+fn bursts(plan: &Plan, streams: &[StreamResults], of: &Bottleneck) -> Option<String> {
     let times = of.saturates_at.filter(|_| of.uneven.is_some())?;
     let there = || plan.streams.iter().filter(|stream| of.streams.contains(&stream.name));
     let (stream, most) = there().find_map(|stream| {
@@ -369,6 +383,7 @@ fn bursts(plan: &Plan, streams: &[StreamResults], bottleneck: Option<&Bottleneck
     })?;
     let found = |stream: &StreamPlan| streams.iter().find(|found| found.name == stream.name);
     let name = &stream.name;
+    // Headroom is that of a curve's mean in this run, and of bursts as they come in the long run.
     let (mean, what, is_curve) = match stream.curve() {
         Some(_) => (found(stream)?.requests_per_s, "requests", true),
         None => (stream.spec.arrivals.mean_rate()?, "bursts", false),
@@ -392,6 +407,17 @@ fn bursts(plan: &Plan, streams: &[StreamResults], bottleneck: Option<&Bottleneck
             alike::limit(&of.component, None)
         )
     })
+}
+
+/// Returns true if the bottleneck is a limit of a component for which no request waited: what was saved before a burst covers it.
+fn is_saved_for(plan: &Plan, outcomes: &[Outcome], of: &Bottleneck) -> bool {
+    let node = plan.graph.nodes.iter().find(|node| node.path == of.component);
+    node.and_then(|node| node.within.filter(|_| node.plan.theory().features().limits_rate)).is_some_and(
+        |whole| {
+            let waits = |outcome: &Outcome| outcome.components[whole.index()].reading.queue > 0.0;
+            !outcomes.iter().any(waits)
+        },
+    )
 }
 
 /// Requests that pile up though no component is always busy.

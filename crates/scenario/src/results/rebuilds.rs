@@ -81,6 +81,11 @@ impl RebuildResults<'_> {
             Some(Some(false)) => format!(
                 "{kind} of {path}: {rate}, ended after {took}; {percent:.1} % of its data is there at the end of the run."
             ),
+            // A pool begins where most drives have work for each other, and ends where few have.
+            _ if self.array.kind == "pool" && self.kind.work == "rebuild" => format!(
+                "{kind} of {path}: {rate}, {percent:.1} % done after {took}; it ends {left} later or more, since the last groups recover more \
+                 slowly (`headrace durability` estimates the whole)."
+            ),
             _ => format!(
                 "{kind} of {path}: {rate}, {percent:.1} % done after {took}; at this rate it ends {left} later."
             ),

@@ -1,7 +1,10 @@
 //! Whether a run reached a steady state: whether requests were answered as they came, or waited for ever longer.
 
+use headrace_units::Nanos;
+use headrace_work::NodeId;
+
 use crate::plan::{Plan, StreamPlan};
-use crate::run::Outcome;
+use crate::run::{Outcome, RunSegment, StreamOutcome};
 
 /// Responses that are longer by this factor in the last quarter of a run than in the second grow, although a cut may be found behind which they
 /// look steady. Chosen by judgement, as the numbers below: a queue that is never empty grows by much more in a quarter of a run.
@@ -28,16 +31,44 @@ pub(super) fn falls_behind(plan: &Plan, outcomes: &[Outcome]) -> bool {
 }
 
 /// Returns true if the responses of some streams, by their numbers, had a steady state. Those of a recording, and of rates that vary, have
-/// none that could be told from a drift.
+/// none that could be told from a drift. A run that is taken whole has no cut that tells: its responses do not grow, and few requests are left.
 pub(super) fn is_steady<'p>(
     plan: &Plan,
     mut streams: impl Iterator<Item = (usize, &'p StreamPlan)>,
     outcomes: &[Outcome],
 ) -> bool {
     let can_tell = |(at, stream): (usize, &StreamPlan)| {
-        !stream.varies() && outcomes.iter().all(|outcome| grows(at, outcome) == Some(false))
+        let is_level =
+            |outcome: &Outcome| grows(at, outcome).map_or_else(|| is_usual(at, outcome), |grows| !grows);
+        !stream.varies() && outcomes.iter().all(is_level)
     };
-    !plan.is_whole() && !drifts(outcomes) && streams.all(can_tell)
+    let left = |outcome: &Outcome| outcome.streams.iter().any(StreamOutcome::is_behind);
+    let drifts = if plan.is_whole() { outcomes.iter().any(left) } else { drifts(outcomes) };
+    !drifts && streams.all(can_tell)
+}
+
+/// Returns for which share of the second half of the time in which requests came some components were in use on average, in the replication in
+/// which that was most.
+pub(super) fn busy_later(components: &[NodeId], outcomes: &[Outcome]) -> f64 {
+    let of = |outcome: &Outcome| {
+        let last = outcome.streams.iter().map(|stream| stream.last_born).max().unwrap_or_default();
+        let begins = std::iter::once(Nanos::ZERO).chain(outcome.series.iter().map(|segment| segment.time));
+        let later: Vec<(f64, &RunSegment)> = begins
+            .zip(outcome.series.iter())
+            .filter(|(begin, segment)| 2 * begin.0 >= last.0 && segment.time <= last && segment.time > *begin)
+            .map(|(begin, segment)| ((segment.time - begin).secs(), segment))
+            .collect();
+        let all: f64 = later.iter().map(|(seconds, _)| seconds).sum();
+        let mean = |segment: &RunSegment| {
+            // What has no servers has no utilisation.
+            let busy =
+                components.iter().map(|id| segment.utilisation[id.index()]).filter(|busy| busy.is_finite());
+            busy.sum::<f64>() / components.len().max(1) as f64
+        };
+        let busy: f64 = later.iter().map(|(seconds, segment)| seconds * mean(segment)).sum();
+        if all > 0.0 { busy / all } else { 0.0 }
+    };
+    outcomes.iter().map(of).fold(0.0, f64::max)
 }
 
 /// Returns the share of the offered load of streams that was sustained: the rate of answers over the rate of requests up to the last one made;
@@ -86,6 +117,16 @@ fn grows(at: usize, outcome: &Outcome) -> Option<bool> {
         (completed > 0.0).then(|| sum / completed)
     };
     Some(mean(0.75, 1.0)? > GROWN * mean(0.25, 0.5)?)
+}
+
+/// Requests that wait for ever longer are twice as many at the end as their mean response says, by Little's law. Half of the way there, they do.
+const USUAL: f64 = 1.5;
+
+/// Returns true if no more requests of a stream are in flight at the end than its rate and its mean response say.
+fn is_usual(at: usize, outcome: &Outcome) -> bool {
+    let of = &outcome.streams[at];
+    let rate = of.born as f64 / of.last_born.secs().max(1e-9);
+    of.in_flight as f64 <= USUAL * rate * of.all.tally.mean_ns() * 1e-9
 }
 
 /// Returns true if requests of an open stream at a steady rate wait for ever longer, and many of them at the end.

@@ -86,10 +86,12 @@ pub(super) fn stream(
     let stream = &plan.streams[index];
     let found = || outcomes.iter().map(|outcome| &outcome.streams[index]);
     let all: Vec<&SeriesOutcome> = found().map(|stream| &stream.all).collect();
+    let in_flight = found().map(|stream| stream.in_flight).sum();
+    let is_cut_off = response::cuts_off(in_flight, all.iter().map(|series| series.tally.count()).sum());
     let of_op = |op: Operation| {
         let of_one = |s: &StreamOutcome| s.by_op.iter().position(|(other, _)| *other == op);
         let series: Option<Vec<&SeriesOutcome>> = found().map(|s| Some(&s.by_op[of_one(s)?].1)).collect();
-        series.map(|series: Vec<&SeriesOutcome>| response::of(plan, &series, widen))
+        series.map(|series: Vec<&SeriesOutcome>| response::of(plan, &series, is_cut_off, widen))
     };
     let operations =
         FileAct::ALL.map(Operation::File).into_iter().chain([Operation::Recall, Operation::Block(Op::Flush)]);
@@ -103,7 +105,7 @@ pub(super) fn stream(
         enters: plan.graph.group(stream.target).to_owned(),
         issued: found().map(|stream| stream.born).sum(),
         completed: found().map(|stream| stream.answered).sum(),
-        in_flight: found().map(|stream| stream.in_flight).sum(),
+        in_flight,
         dropped: found().map(|stream| stream.dropped).sum(),
         expired: found().map(|stream| stream.expired).sum(),
         failed: found().map(|stream| stream.failed).sum(),
@@ -113,7 +115,7 @@ pub(super) fn stream(
         }),
         requests_per_s: answered_after as f64 / seconds.max(1e-9),
         bytes_per_s: found().map(|stream| stream.bytes as f64).sum::<f64>() / seconds.max(1e-9),
-        response: response::of(plan, &all, widen),
+        response: response::of(plan, &all, is_cut_off, widen),
         reads: of_op(Operation::Block(Op::Read)),
         writes: of_op(Operation::Block(Op::Write)),
         operations: operations.filter_map(|op| Some((op.name(), answered(op)?))).collect(),

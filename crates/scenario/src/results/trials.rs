@@ -54,8 +54,11 @@ const MOST: usize = 8;
 /// The search ends when one multiple is kept up with and another, less than this ratio above it, is not.
 const CLOSE: f64 = 1.2;
 
-/// Below this ratio of the two multiples, headroom is their mean, within 30 % of both; above it, the smaller multiple is given as a bound.
+/// Below this ratio of the two multiples, headroom is known within 30 %; above it, the smaller multiple is given as a bound.
 const CLOSE_ENOUGH: f64 = 1.7;
+
+/// From this share on, a load that was too much was answered nearly as it came: more was lost of it, or waited for longer.
+const NEARLY_ALL: f64 = 0.99;
 
 /// A load is too much as soon as this part of the requests is in flight beyond those that were at the run's end. Drives that order long queues
 /// take long.
@@ -75,6 +78,9 @@ pub struct HeadroomTrials {
     /// The smallest multiple of the load at which requests came faster than they were answered; null if none that was tried was too much.
     #[schemars(extend("x-unit" = "ratio"))]
     pub falls_behind: Option<f64>,
+    /// The multiple of the load that was answered at `falls_behind`, lost requests included; null if that is null.
+    #[schemars(extend("x-unit" = "ratio"))]
+    pub sustains: Option<f64>,
 }
 
 impl HeadroomTrials {
@@ -82,12 +88,17 @@ impl HeadroomTrials {
     fn keep_up(&mut self, times: f64) {
         self.keeps_up = times;
         self.falls_behind = self.falls_behind.filter(|too_much| *too_much > times);
+        self.sustains = self.sustains.filter(|_| self.falls_behind.is_some());
     }
 
-    /// Returns the mean, by ratio, of the multiples on either side of the headroom; `None` if they are far apart.
+    /// Returns what was sustained of a load that was too much, within the multiples on either side of the headroom; their mean, by ratio, where
+    /// nearly all was answered, so that something else was too much of it. `None` if they are far apart.
     fn headroom(&self) -> Option<f64> {
-        let close = self.falls_behind.filter(|too_much| *too_much < self.keeps_up * CLOSE_ENOUGH);
-        close.map(|too_much| (self.keeps_up * too_much).sqrt())
+        let too_much = self.falls_behind.filter(|too_much| *too_much < self.keeps_up * CLOSE_ENOUGH)?;
+        let sustains = self.sustains.filter(|sustains| *sustains < NEARLY_ALL * too_much);
+        Some(sustains.map_or((self.keeps_up * too_much).sqrt(), |sustains| {
+            sustains.min(too_much).max(self.keeps_up.min(too_much))
+        }))
     }
 
     /// Returns the multiple to try next, at most `most`; `None` if the headroom is known well enough.
@@ -180,6 +191,8 @@ struct Trials<'p> {
     visits: Option<f64>,
     /// Group of the bottleneck.
     group: &'p str,
+    /// The share of the requests of the last simulation that were answered as they came.
+    sustained: f64,
 }
 
 /// The state of each component at the end.
@@ -198,8 +211,20 @@ impl<'p> Trials<'p> {
         let in_flight = outcomes.iter().map(in_flight).max().unwrap_or(0);
         let (lost, states) = (steadiness::lost(outcomes), states(outcomes));
         let visits = is_cached(of, group, &scaled).then(|| visits(of, group, &scaled, outcomes));
-        let mut trials =
-            Self { of, plan, scaled, requests: 0, fewest: 0, events, lost, in_flight, states, visits, group };
+        let mut trials = Self {
+            of,
+            plan,
+            scaled,
+            requests: 0,
+            fewest: 0,
+            events,
+            lost,
+            in_flight,
+            states,
+            visits,
+            group,
+            sustained: 1.0,
+        };
         trials.take(requests);
         trials.fewest = trials.requests;
         trials
@@ -244,13 +269,15 @@ impl<'p> Trials<'p> {
         most: f64,
         deadline: &Deadline,
     ) -> Result<Option<HeadroomTrials>, String> {
-        let mut found = HeadroomTrials { requests: 0, keeps_up: 1.0, falls_behind: None };
+        let mut found = HeadroomTrials { requests: 0, keeps_up: 1.0, falls_behind: None, sustains: None };
         let mut next = Some(estimate.min(most));
         for _ in 0..MOST {
             let Some(times) = next else { break };
             match self.keeps_up_in_time(times, deadline)? {
                 Some(true) => found.keep_up(times),
-                Some(false) => found.falls_behind = Some(times),
+                Some(false) => {
+                    (found.falls_behind, found.sustains) = (Some(times), Some(times * self.sustained));
+                }
                 None => break,
             }
             next = found.next(most).or_else(|| self.again(&found));
@@ -293,6 +320,7 @@ impl<'p> Trials<'p> {
         replications.complete(&self.plan, engine, &Options::default(), &deadline.beside(&progress));
         let outcomes = replications.outcomes(&self.plan)?;
         self.events = self.events.saturating_sub(outcomes.iter().map(|outcome| outcome.events).sum());
+        self.sustained = steadiness::sustained(self.scaled.iter().copied(), &outcomes).unwrap_or(1.0);
         // A rebuild or a copy that ended in the run and not here makes another system of this one.
         let is_alike = states(&outcomes) == self.states;
         let found = is_alike.then(|| keeps_up(&self.plan, &outcomes, self.lost + MOST_LOST)).flatten();
@@ -404,7 +432,7 @@ fn offered(plan: &Plan, id: NodeId, outcomes: &[Outcome]) -> f64 {
 /// Returns what was found: `in simulations of up to 5000 requests, the system keeps up with 1.16× the load and not with 1.34×`. Unless more load
 /// was not tried for want of time, what was kept up with is all that servers have time for.
 pub fn in_words(found: &HeadroomTrials, at_least: bool) -> String {
-    let HeadroomTrials { requests, keeps_up, falls_behind } = found;
+    let HeadroomTrials { requests, keeps_up, falls_behind, .. } = found;
     let what = match falls_behind {
         Some(times) if *keeps_up == 1.0 => format!("falls behind at {times:.2}× the load"),
         Some(times) => format!("keeps up with {keeps_up:.2}× the load and not with {times:.2}×"),

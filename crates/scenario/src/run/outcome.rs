@@ -147,6 +147,8 @@ pub struct ComponentOutcome {
     pub state: Option<&'static str>,
     /// False if a longer run would find it busier.
     pub is_settled: bool,
+    /// True if its cache began empty and a longer run would find more in it.
+    pub is_cold: bool,
     /// Share of the time for which requests waited for something that servers do not give, such as space.
     pub lacking: f64,
     /// The names of its own meters, and the kind of each.
@@ -331,6 +333,7 @@ fn components(record: &Record, arena: Arena, first: usize, now: Nanos) -> Vec<Co
             portions: arena.component(id).portions(now),
             state,
             is_settled: arena.component(id).is_settled(),
+            is_cold: arena.component(id).is_cold(),
             lacking: arena.component(id).lacking(now).secs() / now.secs().max(1e-9),
             meters,
         }

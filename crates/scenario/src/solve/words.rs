@@ -73,8 +73,10 @@ fn error(solved: &Solved, own: &SolvedPoint) -> Option<String> {
 fn limit(solved: &Solved, own: &SolvedPoint) -> Option<String> {
     let first = solved.stations.first()?;
     let busy = own.utilisation.first()? * 100.0;
+    // With more clients of each stream, they have other shares of the throughput.
+    let mix = if !solved.open && own.streams.len() > 1 { " in this mix of streams" } else { "" };
     Some(format!(
-        "Sustains at most {}/s; bottleneck {}, {busy:.0} % busy at this load.",
+        "Sustains at most {}/s{mix}; bottleneck {}, {busy:.0} % busy at this load.",
         rate(solved.sustains_per_s),
         name(first)
     ))

@@ -214,17 +214,19 @@ fn an_operation_that_makes_no_sense_is_refused() {
         (500 * MB, FilePlace::Pool, "a file of 500000000 B does not fit into the 400000000 B of `archive`"),
         (390 * MB, FilePlace::Pool, "`archive` has no room for 390000000 B more"),
         (MB, place(1000 * MB), "a file begins at 1000000000 B of its cartridge, which holds 1000000000 B"),
-        (0, FilePlace::Pool, "a request is for one byte at least, and a flush for none"),
+        (0, FilePlace::Pool, "a file has at least one byte, and so has what is read of it"),
     ] {
         assert_eq!(add(&mut storage, bytes, at).unwrap_err().to_string(), why);
     }
     add(&mut storage, MB, place(999 * MB)).unwrap();
+    let again = add(&mut storage, MB, FilePlace::Pool).unwrap_err();
+    assert_eq!(again.to_string(), "`archive` has this file already, of 1000000 B");
     let block = Block { op: Op::Read, address: 0, bytes: 1 };
     let wrong = storage.submit(Nanos::ZERO, archive, block, false).unwrap_err();
     assert_eq!(wrong.to_string(), "`archive` takes operations on files");
     let mut submit = |act, bytes| storage.submit_file(Nanos::ZERO, archive, FileOp::new(act, 9, bytes));
     assert!(matches!(submit(FileAct::Session, 1), Err(StorageError::WrongRequest { .. })));
-    assert_eq!(submit(FileAct::Put, 0), Err(StorageError::Empty));
+    assert_eq!(submit(FileAct::Put, 0), Err(StorageError::EmptyFile));
     assert!(matches!(submit(FileAct::Put, 401 * MB), Err(StorageError::CannotHold(_))));
     assert_eq!(submit(FileAct::Put, 300 * MB), Ok(0));
     assert_eq!(add(&mut storage, MB, FilePlace::Pool), Err(StorageError::TooLateToAdd));

@@ -167,3 +167,191 @@ faults: [{component: 'v/d[3]', slow: 3, from: 0 s}]
     let found = run_text(mirror).bottleneck.unwrap();
     assert!((found.utilisation / 0.75 - 1.0).abs() < 0.05, "{found:?}");
 }
+
+/// Disks that are asked for 126 % of their time are overloaded, though their mean over a run that begins and ends idle is 99 %.
+#[test]
+fn a_wide_pool_that_falls_behind_is_overloaded() {
+    let text = |rate: f64| {
+        format!(
+            "parts: {{d: {{type: station, service: 12.6 ms, capacity: 24 TB}}}}
+system: {{p: {{type: pool, of: d, drives: 10, servers: 12, erasure: {{data: 8, parity: 3, unit: 16 KiB}}, groups: 4096, size: 500 TB}}}}
+workload: {{c: {{to: p, arrivals: {{poisson: {rate} /s}}, size: 16 KiB, align: 16 KiB, op: write}}}}
+run: {{requests: 20000}}
+"
+        )
+    };
+    // Each write is 8 accesses, so 120 disks carry 120 / (8 × 12.6 ms) a second.
+    let carries = 120.0 / (8.0 * 12.6e-3);
+    let over = run_text(&text(1.26 * carries)).bottleneck.unwrap();
+    // Fuller disks carry less, and the run ends with what waits for them.
+    assert!(over.saturated && (0.6..0.8).contains(&over.saturates_at.unwrap()), "{over:?}");
+    let under = run_text(&text(0.6 * carries)).bottleneck.unwrap();
+    assert!(!under.saturated && (0.6..0.85).contains(&under.utilisation), "{under:?}");
+}
+
+/// Of two limits that are both never full, the one that requests wait for is the bottleneck.
+#[test]
+fn the_limit_that_requests_wait_for_is_named() {
+    let volume = "{s: {type: station, servers: 1000, service: 1 ms, capacity: 1 TiB}, \
+                  v: {type: limiter, to: s, device: aws-gp2-100gib}}";
+    let stream = |size: &str| format!("{{to: v, arrivals: {{poisson: 2000 /s}}, op: read, size: {size}}}");
+    assert_eq!(bottleneck(volume, &stream("1 MiB"), 20_000).component, "v/bytes");
+    let small = volume.replace("}}", ", initial: 0 %}}");
+    assert_eq!(bottleneck(&small, &stream("4 KiB"), 20_000).component, "v/operations");
+}
+
+/// A limit beside `device` keeps the fields of the device that it leaves out: 512 KiB are two operations of gp3.
+#[test]
+fn a_limit_beside_a_device_keeps_the_rest_of_the_device() {
+    let volume = |device: &str| {
+        format!(
+            "{{s: {{type: station, servers: 1000, service: 1 ms, capacity: 1 TiB}}, v: {{type: limiter, to: s, {device}}}}}"
+        )
+    };
+    let own = "operations: {rate: 1000 /s}, bytes: {rate: 1000 MiB/s}";
+    let stream = "{to: v, arrivals: {poisson: 400 /s}, op: read, size: 512 KiB}";
+    for device in [format!("device: aws-gp3, {own}"), format!("device: {{like: aws-gp3, {own}}}")] {
+        let found = bottleneck(&volume(&device), stream, 50_000);
+        assert!((found.utilisation - 0.8).abs() < 0.02, "{device}: {found:?}");
+    }
+}
+
+/// Bursts beyond a limit: what it sustains is its rate, however many of them a run happened to have.
+#[test]
+fn what_a_limit_sustains_of_bursts_is_its_rate() {
+    let limiter = "{s: {type: station, servers: 1000, service: 1 ms, capacity: 1 TiB}, \
+                   v: {type: limiter, to: s, operations: {rate: 3000 /s}}}";
+    let bursts =
+        "{to: v, arrivals: {bursty: {calm: 3000 /s, burst: 9000 /s, calm_for: 20 s, burst_for: 5 s}}}";
+    for seed in 1..4 {
+        let text = format!(
+            "system: {limiter}\nworkload: {{x: {bursts}}}\nrun: {{requests: 400000, seed: {seed}}}\n"
+        );
+        let found = run_text(&text);
+        let times = found.bottleneck.unwrap().saturates_at.unwrap();
+        // 3,000/s of a mean of 4,200/s.
+        assert!((times / (3000.0 / 4200.0) - 1.0).abs() < 0.03, "seed {seed}: {times}");
+    }
+}
+
+/// No request waits where what was saved covers a burst, so no queue grows while it lasts.
+#[test]
+fn bursts_that_are_saved_for_wait_for_nothing() {
+    let limiter = |burst: u32| {
+        format!(
+            "{{s: {{type: station, servers: 1000, service: 1 ms, capacity: 1 TiB}}, \
+              v: {{type: limiter, to: s, operations: {{rate: 300 /s, burst: {burst}, peak: 3000 /s}}}}}}"
+        )
+    };
+    let curve =
+        "{rates: [{at: 0 s, rate: 0 /s}, {at: 50 s, rate: 2000 /s}, {at: 53 s, rate: 0 /s}], period: 60 s}";
+    let notes = |burst| {
+        let stream = format!("{{to: v, arrivals: {{varying: {curve}}}}}");
+        let text = format!("system: {}\nworkload: {{x: {stream}}}\nrun: {{time: 600 s}}\n", limiter(burst));
+        run_text(&text).notes.join("; ")
+    };
+    assert!(!notes(10_000).contains("queues grow"), "{}", notes(10_000));
+    assert!(notes(1_000).contains("queues grow while they last"), "{}", notes(1_000));
+}
+
+/// What was sustained of a load that was too much is the headroom, not the middle of what was tried: a server of 1 ms carries 1,000/s.
+#[test]
+fn measured_headroom_is_what_is_sustained() {
+    let text = "system:
+  d: {type: station, service: {exponential: 1 ms}, capacity: 1 TiB}
+  f: {type: shares, to: d, depth: 1, policy: priority}
+  hi: {type: share, of: f, priority: 0}
+  lo: {type: share, of: f, priority: 1}
+workload:
+  a: {to: hi, arrivals: {poisson: 400 /s}}
+  b: {to: lo, arrivals: {poisson: 400 /s}}
+run: {requests: 200000}\n";
+    let found = run_text(text).bottleneck.unwrap();
+    assert!((found.saturates_at.unwrap() / 1.25 - 1.0).abs() < 0.02, "{found:?}");
+}
+
+/// A copy fills its link by design: requests beside it that keep up are no overload, however short the run.
+#[test]
+fn a_copy_that_fills_its_link_is_not_overloaded() {
+    let text = "system:
+  far: {type: station, servers: 1000, service: 30 ms, capacity: 40 TB}
+  wan: {type: limiter, to: far, bytes: {rate: 1.25 GB/s}}
+  near: {type: station, servers: 100, service: 1 ms, capacity: 40 TB}
+  volume: {type: copy, from: wan, to: near, bytes: 40 TB, chunk: 8 MiB, in_flight: 32}
+workload:
+  users: {to: volume, size: 16 KiB, op: read, arrivals: {poisson: 200 /s}}
+run: {time: 10 s}\n";
+    let found = run_text(text).bottleneck.unwrap();
+    assert!(found.component == "wan/bytes" && found.utilisation > 0.99 && !found.saturated, "{found:?}");
+}
+
+/// A closed stream takes what an open one leaves, which is kept up with.
+#[test]
+fn a_closed_stream_beside_an_open_one_overloads_nothing() {
+    let text = "system: {s: {type: station, service: {exponential: 10 ms}}}
+workload: {a: {to: s, arrivals: {poisson: 20 /s}}, b: {to: s, arrivals: {closed: {depth: 3}}}}
+run: {requests: 40000}\n";
+    let found = run_text(text).bottleneck.unwrap();
+    assert!(found.utilisation > 0.995 && !found.saturated, "{found:?}");
+}
+
+/// A run that ends while many of its requests are in flight lacks the slowest of them.
+#[test]
+fn a_run_that_cuts_off_many_clients_is_not_trusted() {
+    let system = "{s: {type: station, service: {exponential: 1 ms}, servers: 1000}}";
+    let trusted = |requests| {
+        let found = run(system, "{to: s, arrivals: {closed: {depth: 1000}}}", requests);
+        found.streams[0].response.interval.as_ref().is_some_and(|interval| interval.trusted)
+    };
+    assert!(!trusted(10_000) && trusted(100_000));
+}
+
+/// A few bursts, fewer or more than usual: the limit carries 30/s of 32/s on average, and no run says much less or breaks down.
+#[test]
+fn a_run_of_few_bursts_tells_what_a_limit_carries() {
+    for seed in [2, 7, 17, 32, 33] {
+        let text = format!(
+            "system:
+  s: {{type: station, servers: 1000, service: 1 ms, capacity: 1 TiB}}
+  v: {{type: limiter, to: s, operations: {{rate: 30 /s}}}}
+workload:
+  users: {{to: v, arrivals: {{bursty: {{calm: 20 /s, burst: 80 /s, calm_for: 20 s, burst_for: 5 s}}}}}}
+run: {{requests: 3000, seed: {seed}}}\n"
+        );
+        let found = run_text(&text).bottleneck.unwrap();
+        let times = found.saturates_at.unwrap();
+        assert!((times / (30.0 / 32.0) - 1.0).abs() < 0.08, "seed {seed}: {found:?}");
+    }
+}
+
+/// Fewer bursts than usual are no overload, whatever else keeps a link busy.
+#[test]
+fn bursts_beside_a_copy_that_are_answered_are_no_overload() {
+    for seed in 1..9 {
+        let text = format!(
+            "system:
+  far: {{type: station, servers: 1000, service: 30 ms, capacity: 40 TB}}
+  wan: {{type: limiter, to: far, bytes: {{rate: 1.25 GB/s}}}}
+  near: {{type: station, servers: 100, service: 1 ms, capacity: 40 TB}}
+  volume: {{type: copy, from: wan, to: near, bytes: 40 TB, chunk: 8 MiB, in_flight: 32}}
+workload:
+  users: {{to: volume, size: 16 KiB, op: read, arrivals: {{bursty: {{calm: 100 /s, burst: 600 /s, calm_for: 1 s, burst_for: 0.3 s}}}}}}
+run: {{time: 100 s, seed: {seed}}}\n"
+        );
+        let found = run_text(&text).bottleneck.unwrap();
+        assert!(found.component == "wan/bytes" && !found.saturated, "seed {seed}: {found:?}");
+    }
+}
+
+/// What no stream reaches is not overloaded by any.
+#[test]
+fn a_copy_beside_the_load_is_not_saturated_by_it() {
+    let text = "system:
+  a: {type: station, service: {exponential: 1 ms}, capacity: 1 TB}
+  far: {type: station, servers: 10, service: 30 ms, capacity: 40 TB}
+  near: {type: station, servers: 10, service: 10 ms, capacity: 40 TB}
+  volume: {type: copy, from: far, to: near, bytes: 40 TB, chunk: 8 MiB, in_flight: 32}
+workload: {users: {to: a, size: 16 KiB, op: read, arrivals: {poisson: 100 /s}}}
+run: {requests: 4000}\n";
+    assert!(!run_text(text).bottleneck.unwrap().saturated);
+}

@@ -376,3 +376,33 @@ run: {{requests: 100000, warm_up: none}}
         close(took(odd), even, 2.0, odd);
     }
 }
+
+/// Files begin on extents: a sample of a few bytes more or less straddles no more stripes. Where they fit only without gaps, they have none.
+#[test]
+fn large_samples_lie_in_extents() {
+    let per_read = |size: &str| {
+        let text = format!(
+            "parts: {{drive: {{type: station, servers: 8, service: 1 ms, capacity: 1 TB}}}}
+system: {{array: {{type: array, level: raid5, of: drive, disks: 5, stripe_unit: 256 KiB}}}}
+workload: {{training: {{to: array, size: {size}, arrivals: {{steps: {{accelerators: 2, batch: 4, threads: 4, compute: 100 ms, read: 1 MiB}}}}}}}}
+run: {{requests: 4000}}
+"
+        );
+        let found = found(&text).unwrap_or_else(|problems| panic!("{problems}"));
+        found
+            .components
+            .iter()
+            .filter_map(|part| part.meters.get("accesses_per_request"))
+            .flatten()
+            .sum::<f64>()
+    };
+    let even = per_read("100 MiB");
+    for odd in ["104857601 B", "104999936 B"] {
+        assert!((per_read(odd) / even - 1.0).abs() < 0.02, "{odd}: {} for {even}", per_read(odd));
+    }
+    let full = "system: {d: {type: station, servers: 8, service: 1 ms, capacity: 1126794912 B}}
+workload: {t: {to: d, size: 1100000 B, arrivals: {steps: {accelerators: 8, batch: 1, compute: 10 ms, samples: 1000, epochs: 1, checkpoint: {size: 1536 KiB, every: 100}}}}}
+run: {requests: 2000}
+";
+    assert!(found(full).is_ok(), "{:?}", found(full).err());
+}

@@ -98,6 +98,8 @@ pub struct Bucket<'m> {
     plan: &'m BucketPlan,
     content: Cell<Content>,
     taken: Cell<(u64, f64)>,
+    /// The time for which the first in line waited for this bucket, of several.
+    waited: Cell<Nanos>,
 }
 
 impl Plan for BucketPlan {
@@ -107,7 +109,13 @@ impl Plan for BucketPlan {
         let (at, busy) = (Nanos::ZERO, Nanos::ZERO);
         let absent = self.size - self.initial;
         let content = Content { tokens: self.initial, at, most: self.size, absent, busy, full: 0.0 };
-        Bucket { path: context.path, plan: self, content: Cell::new(content), taken: Cell::default() }
+        Bucket {
+            path: context.path,
+            plan: self,
+            content: Cell::new(content),
+            taken: Cell::default(),
+            waited: Cell::default(),
+        }
     }
 }
 
@@ -137,6 +145,11 @@ impl Bucket<'_> {
         self.content.set(Content { most, ..self.content(now) });
     }
 
+    /// The first in line waited for as long, since this bucket had its tokens last.
+    pub(crate) fn is_waited_for(&self, span: Nanos) {
+        self.waited.set(self.waited.get() + span);
+    }
+
     /// It takes its tokens.
     pub(crate) fn take(&self, now: Nanos, request: Block) {
         let (content, wants) = (self.content(now), self.plan.tokens(request.op, request.bytes));
@@ -147,14 +160,18 @@ impl Bucket<'_> {
     }
 }
 
-/// Up to this share of what requests took may have been saved before the run: a longer one would be much the same.
+/// Up to this share of what requests took may have been saved before the run: a longer one would be much the same. Of many requests less, since
+/// chance is less: this many standard deviations of arrivals at random.
 const LITTLE_SAVED: f64 = 0.02;
+const CHANCE: f64 = 3.0;
 
 impl Bucket<'_> {
     /// Returns the tokens that requests took each second until `now`, if what was saved paid for more than a little of them.
     fn overdrawn(&self, now: Nanos) -> Option<f64> {
-        let taken = self.taken.get().1 / now.secs().max(1e-9);
-        (self.plan.size > 0.0 && taken > self.plan.rate * (1.0 + LITTLE_SAVED)).then_some(taken)
+        let (requests, tokens) = self.taken.get();
+        let taken = tokens / now.secs().max(1e-9);
+        let little = LITTLE_SAVED.min(CHANCE / (requests.max(1) as f64).sqrt());
+        (self.plan.size > 0.0 && taken > self.plan.rate * (1.0 + little)).then_some(taken)
     }
 
     /// Returns a number of tokens a second, in words.
@@ -196,6 +213,8 @@ impl<'m> Component<'m> for Bucket<'m> {
             servers: 1,
             busy: by_hosts(u128::from(self.content(now).busy.0)),
             visits: requests,
+            queue: u128::from(self.waited.get().0),
+            waited: u128::from(self.waited.get().0),
             served: requests,
             service: (tokens / self.plan.rate * 1e9) as u128,
             ..Activity::default()

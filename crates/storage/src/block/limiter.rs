@@ -33,10 +33,10 @@ pub struct LimiterSpec {
     /// `bytes` apply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<DeviceRef<VolumeNumbers>>,
-    /// Limit of operations. Default: that of `device`, or none.
+    /// Limit of operations. Default: that of `device`, or none; of `burst`, `peak` and `unit` also each of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operations: Option<OperationsLimit>,
-    /// Limit of bytes. Default: that of `device`, or none.
+    /// Limit of bytes. Default: that of `device`, or none; of `burst` and `peak` also each of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<BytesLimit>,
     /// Share of each `burst` that is saved at the start of the run.
@@ -123,6 +123,12 @@ const MOST: f64 = 1e15;
 type Limit = (Token, f64, f64, Option<f64>);
 
 impl OperationsLimit {
+    /// Returns this limit with the fields of another where its own are left out.
+    fn completed(self, of: Self) -> Self {
+        let Self { rate, burst, peak, unit } = self;
+        Self { rate, burst: burst.or(of.burst), peak: peak.or(of.peak), unit: unit.or(of.unit) }
+    }
+
     fn limit(&self) -> Limit {
         let rate = self.rate.get().get();
         let saved = self.burst.as_ref().map_or((rate * SAVED_S).max(1.0), Sourced::get);
@@ -132,6 +138,12 @@ impl OperationsLimit {
 }
 
 impl BytesLimit {
+    /// Returns this limit with the fields of another where its own are left out.
+    fn completed(self, of: Self) -> Self {
+        let Self { rate, burst, peak } = self;
+        Self { rate, burst: burst.or(of.burst), peak: peak.or(of.peak) }
+    }
+
     fn limit(&self) -> Limit {
         let rate = self.rate.get().get();
         let saved = self.burst.as_ref().map_or(rate * SAVED_S, |burst| burst.get().get() as f64);
@@ -204,8 +216,14 @@ impl LimiterSpec {
         Some(VolumeNumbers {
             name: None,
             validation: not_validated(),
-            operations: self.operations.clone().or(operations),
-            bytes: self.bytes.clone().or(bytes),
+            operations: match (self.operations.clone(), operations) {
+                (Some(own), Some(of)) => Some(own.completed(of)),
+                (own, of) => own.or(of),
+            },
+            bytes: match (self.bytes.clone(), bytes) {
+                (Some(own), Some(of)) => Some(own.completed(of)),
+                (own, of) => own.or(of),
+            },
         })
     }
 
@@ -339,15 +357,22 @@ impl Limiter<'_> {
         self.buckets.iter().map(|(_, bucket)| bucket.ready(now, request)).fold(now, Nanos::max)
     }
 
-    /// Puts a request first in line at `now`, and returns when it goes on.
-    fn begin(&self, now: Nanos, request: Block) -> Nanos {
+    /// Puts a request first in line at `now`, and returns when it goes on, and the bucket that has its tokens last, for which it waits.
+    fn begin(&self, now: Nanos, request: Block) -> (Nanos, usize) {
         self.buckets.iter().for_each(|(_, bucket)| bucket.begin(now, request));
-        self.ready(now, request)
+        let ready = self.buckets.iter().map(|(_, bucket)| bucket.ready(now, request)).zip(0..);
+        ready.max_by_key(|(ready, _)| *ready).expect("a limiter has a bucket")
     }
 
-    /// Takes the tokens of a request that goes on at `now`.
-    fn take(&self, now: Nanos, request: &Request<Block>, breakdown: &mut Breakdown) {
+    /// Takes the tokens of a request that goes on at `now`, and was the first in line since `began`.
+    fn take(
+        &self,
+        (began, now, last): (Nanos, Nanos, usize),
+        request: &Request<Block>,
+        breakdown: &mut Breakdown,
+    ) {
         breakdown.waited(self.context.id, now);
+        self.buckets[last].1.is_waited_for(now - began);
         for (edge, bucket) in &self.buckets {
             edge.begin(request.work.bytes);
             bucket.take(now, request.work);
@@ -364,8 +389,10 @@ impl<'m> Serve<'m, Block> for Limiter<'m> {
             return breakdown.fail();
         }
         let first = self.line.acquire(()).await;
-        sim.until(self.begin(sim.now(), request.work)).await;
-        self.take(sim.now(), request, breakdown);
+        let began = sim.now();
+        let (goes_on, last) = self.begin(began, request.work);
+        sim.until(goes_on).await;
+        self.take((began, goes_on, last), request, breakdown);
         drop(first);
         // Boxed, since the target may be a limiter too, and a future cannot contain itself.
         Box::pin(self.target.serve(request, breakdown)).await;
@@ -375,8 +402,8 @@ impl<'m> Serve<'m, Block> for Limiter<'m> {
 impl<'m> InOrder<'m> for Limiter<'m> {
     fn pass(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         let pass = self.line.pass(breakdown.until(), |now| {
-            let goes_on = self.begin(now, request.work);
-            self.take(goes_on, request, breakdown);
+            let (goes_on, last) = self.begin(now, request.work);
+            self.take((now, goes_on, last), request, breakdown);
             goes_on
         });
         assert_eq!(pass.end, breakdown.until());

@@ -280,6 +280,11 @@ pub trait Component<'m> {
         true
     }
 
+    /// Returns true if its cache began empty, and was filled by a good part of what came: a longer run would find more in it.
+    fn is_cold(&self) -> bool {
+        false
+    }
+
     /// Returns the time for which requests waited for something that servers do not give, such as space: how busy servers are says little of the
     /// load that can be borne then.
     fn lacking(&self, now: Nanos) -> Nanos {

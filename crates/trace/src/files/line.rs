@@ -1,5 +1,7 @@
 //! A line of a log: columns by name.
 
+use std::collections::BTreeMap;
+
 use headrace_units::Nanos;
 use headrace_work::{DriveUse, FileAct, FileOp, TapePlace, number_of};
 
@@ -32,7 +34,12 @@ pub struct LogLines {
     /// Time at which the run begins and that of the last operation, in ns on the log's clock.
     begins_ns: Option<u64>,
     last_ns: u64,
+    /// The names of users by their numbers; `None` where nobody wants them.
+    users: Option<BTreeMap<u64, String>>,
 }
+
+/// Users whose names are kept, at most.
+const MOST_USERS: usize = 100_000;
 
 struct LineColumns {
     time: usize,
@@ -54,6 +61,16 @@ impl LogLines {
     /// Reads lines of which none is before a time on the log's clock, at which the run begins: that of the first line where it is `None`.
     pub fn beginning_at(begins: Option<Nanos>) -> Self {
         Self { begins_ns: begins.map(|time| time.0), ..Self::default() }
+    }
+
+    /// Keeps the names of the users of lines that are read from here on.
+    pub fn keep_users(&mut self) {
+        self.users = Some(BTreeMap::new());
+    }
+
+    /// Returns the names that were kept, by their numbers.
+    pub fn users(&mut self) -> BTreeMap<u64, String> {
+        self.users.take().unwrap_or_default()
     }
 
     /// Returns the time on the log's clock at which the run begins, once an operation was read.
@@ -78,6 +95,12 @@ impl LogLines {
         }
         let time_ns = scaled(fields.get(places.time), 1_000_000_000, "`time_s`")?;
         let logged = places.operation(&fields)?;
+        if let (Some(users), Some(place)) = (&mut self.users, places.user)
+            && users.len() < MOST_USERS
+        {
+            let name = || String::from_utf8_lossy(fields.get(place)).into_owned();
+            users.entry(logged.op.user).or_insert_with(name);
+        }
         let at = self.since_beginning(time_ns)?;
         Ok(Some(Logged { at, ..logged }))
     }

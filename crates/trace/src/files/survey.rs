@@ -48,6 +48,8 @@ pub struct FileSurvey {
     pub older: Arc<Vec<OlderFile>>,
     /// Where on tape those lie of which the log says it.
     pub places: Arc<BTreeMap<u64, TapePlace>>,
+    /// The names of users, by their numbers.
+    pub users: Arc<BTreeMap<u64, String>>,
     /// Times for which sessions use their drives, in s, sorted, and the silos of their cartridges if known.
     pub sessions: Arc<[(f32, Option<u32>)]>,
     /// From the end of a session to the next of the same cartridge, in s, sorted.
@@ -135,6 +137,7 @@ pub(super) fn survey(
 ) -> Result<FileSurvey, TraceError> {
     let (mut survey, mut files) = (FileSurvey::default(), Files::default());
     let (mut sessions, mut gaps, mut between) = (Vec::new(), Vec::new(), Gaps::default());
+    reader.columns.keep_users();
     while let Some(logged) = reader.next().transpose()? {
         let op = logged.op;
         survey.add(&logged);
@@ -152,6 +155,7 @@ pub(super) fn survey(
     survey.files = files.met.len() as u64;
     survey.skipped = reader.skipped;
     survey.begins = reader.columns.begins();
+    survey.users = Arc::new(reader.columns.users());
     (survey.older, survey.places) = (Arc::new(files.older), Arc::new(files.places));
     survey.sessions = sorted(sessions);
     survey.gaps = sorted(gaps);

@@ -14,6 +14,7 @@ from headrace.logs.analysis.days import daily, durations
 from headrace.logs.analysis.delays import delays
 from headrace.logs.analysis.envelope import envelope, fit
 from headrace.logs.analysis.staging import staging
+from headrace.logs.analysis.users import users
 from headrace.logs.reading import Log
 
 Json = dict[str, Any]
@@ -61,6 +62,7 @@ def analyse(
         "rules": log.rules,
         "days": days,
         "durations": taken,
+        "users": users(rows),
         "filters": [asdict(one) for one in filters.removed(rows, rules)],
         "outliers": [asdict(one) for one in outliers],
         "transfers": together,

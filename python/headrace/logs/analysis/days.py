@@ -17,6 +17,9 @@ def daily(table: pl.LazyFrame, kept: pl.Expr) -> list[Json]:
     whole = table.group_by(day=pl.col("time").dt.date()).agg(
         **counts,
         staged=pl.col("stage_s").is_not_null().sum(),
+        staged_bytes=pl.col("bytes").filter(pl.col("stage_s").is_not_null()).sum(),
+        migrated=((pl.col("op") == "migrate") & done).sum(),
+        migrated_bytes=pl.col("bytes").filter((pl.col("op") == "migrate") & done).sum(),
         sessions=(pl.col("op") == "session").sum(),
         failed=(pl.col("outcome") == "failed").sum(),
         bytes=pl.col("bytes").filter(moves).sum(),

@@ -53,7 +53,8 @@ _END = (
 # True of a line without a time, or with none that something can take.
 _HAS_NO_TIME = pl.when(pl.col("message") == READ).then(is_duration("stage_s")[0]).otherwise(is_duration()[0])
 
-PATTERN = r'^\s*\{.*"epoch_time"\s*:\s*"?\d.*"message"\s*:\s*".*\}$'
+# A log that came by syslog has that one's time, host and program before the object.
+PATTERN = r'^[^{]*\{.*"epoch_time"\s*:\s*"?\d.*"message"\s*:\s*".*\}$'
 
 
 def _split(lines: pl.DataFrame) -> pl.DataFrame:
@@ -69,7 +70,7 @@ def _split(lines: pl.DataFrame) -> pl.DataFrame:
     split = lines.with_columns(
         epoch=value("epoch_time").str.strip_chars(), message=text.extract(r'"message"\s*:\s*"([^"\\]*)')
     )
-    is_object = text.contains(r"^\s*\{") & text.ends_with("}")
+    is_object = text.contains(r"^[^{]*\{") & text.ends_with("}")
     found = split.with_columns(
         *(value(name).alias(f"field {name}") for name in FIELDS),
         is_line=is_object & pl.col("epoch").str.contains(r"^\d") & pl.col("message").is_not_null(),

@@ -13,6 +13,8 @@ Split = Callable[[pl.DataFrame], pl.DataFrame]
 Wrong = dict[str, tuple[pl.Expr, str]]
 
 OTHER = "not a line of this format"
+# The most characters of an example that an error shows.
+LONGEST_EXAMPLE = 200
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,9 @@ class Format:
     def help(self, reason: str) -> str:
         """Say how to fix a bad line."""
         if reason == OTHER:
-            return f"a line of `{self.name}` is {self.about}, such as `{self.example}`"
+            whole = len(self.example) <= LONGEST_EXAMPLE
+            example = self.example if whole else f"{self.example[:LONGEST_EXAMPLE]}…"
+            return f"a line of `{self.name}` is {self.about}, such as `{example}`"
         return self.wrong[reason][1]
 
     def matches(self, lines: pl.DataFrame) -> int:

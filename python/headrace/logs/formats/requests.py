@@ -15,7 +15,7 @@ from headrace.logs.formats.form import Format
 from headrace.logs.table import tidy
 
 NEEDED = (
-    "replication", "stream", "op", "address", "bytes", "issued_ns", "completed_ns",
+    "replication", "stream", "op", "address", "bytes", "issued_ns", "completed_ns", "user",
     "queued_ns", "tape_waiting_ns", "tape_service_ns",
 )  # fmt: skip
 OPS = ("get", "put", "stage", "delete", "session")
@@ -42,7 +42,7 @@ REQUESTS = Format(
     columns={
         "time": _time(_COMPLETED - _TAKEN),
         "requested": _time(_ISSUED),
-        "user": pl.col("stream"),
+        "user": pl.coalesce(pl.col("user").cast(pl.String), "stream"),
         "file": pl.col("address").cast(pl.String),
         "bytes": pl.when(_OP != "session").then("bytes"),
         "seconds": _TAKEN / 1e9,

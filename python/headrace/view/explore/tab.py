@@ -111,6 +111,7 @@ class Tab:
             self.diagram.on("keydown", self.choose, js_handler="(e) => headrace.keyed(e, emit)")
         self.part = part().props("role=status")
         self.sweeping, self.comparison, self.streams, self.headroom = part(), part(), part(), part()
+        self.sweeping.classes("sweeping")
         self.over_time = part()
         self.keeping = Keeping(
             self.file,

@@ -132,6 +132,7 @@ def strengths(bars: Sequence[Bar]) -> list[tuple[Bar, str]]:
     seen: dict[str, int] = {}
     shown = []
     for bar in bars:
-        nth = seen[bar.kind] = seen.get(bar.kind, 0) + 1
+        seen[bar.kind] = seen.get(bar.kind, 0) + 1
+        nth = bar.nth or seen[bar.kind]
         shown.append((bar, f"{max(0.25, 1.25 - 0.25 * nth):.2f}"))
     return shown

@@ -33,9 +33,9 @@ pub struct RepackSpec {
     /// Share of the data of each cartridge that is still wanted, and is copied.
     #[serde(default = "all")]
     pub live: Fraction,
-    /// Maximum number of drives at a time: two for each cartridge that is read.
+    /// Maximum number of drives at a time, an even number: two for each cartridge that is read. With 0, nothing is repacked.
     #[serde(default = "two")]
-    #[schemars(range(min = 2, max = 10_000))]
+    #[schemars(range(max = 10_000))]
     pub drives: u32,
     /// Bytes of a cartridge that are read before drives are left to requests that wait for them.
     #[serde(default = "piece")]
@@ -91,6 +91,10 @@ impl RepackSpec {
         if let Some(problem) = too_many(self.cartridges, library) {
             return Some(problem);
         }
+        if !self.drives.is_multiple_of(2) {
+            let message = format!("{} drives: each cartridge that is read takes two", self.drives);
+            return Some(Invalid::new("drives", message).help("give an even number"));
+        }
         if self.live.get() <= 0.0 {
             return Some(
                 Invalid::new("live", "nothing of the cartridges is copied").help("give a share above 0"),
@@ -119,7 +123,7 @@ impl RepackSpec {
         };
         let pairs = groups(self.from).flat_map(|from| groups(self.to).map(move |to| (from, to)));
         let lacking = |(from, to): &(usize, usize)| drives_for(library, tapes, *from, *to) < 2;
-        let (from, to) = pairs.into_iter().find(lacking)?;
+        let (from, to) = pairs.into_iter().find(lacking).filter(|_| self.drives > 0)?;
         let message = format!(
             "no two drives can read cartridges of `groups[{from}]` and write those of `groups[{to}]` at a time"
         );

@@ -19,6 +19,7 @@ use crate::core::meter::{Balance, Meter, add};
 use crate::core::work::Serve;
 
 use blocks::{CachedBlocks, Found};
+use spec::CacheStart;
 pub use spec::{CachedWrites, DeviceCachePlan, DeviceCacheSpec};
 
 /// The place, among the components used, of the one that is cached.
@@ -27,6 +28,9 @@ const TARGET: usize = 0;
 /// Maximum number of reads whose data is being written to the cache, an estimate; the data of others is not cached. As bcache and the L2ARC do, a cache
 /// that falls behind is filled less, rather than slowing reads down.
 const MOST_FILLS: usize = 64;
+
+/// A cache that began empty is warm once it holds no more than this share of the bytes that came.
+const MOST_FILLING: f64 = 0.1;
 
 /// A cache in a simulation.
 pub struct DeviceCache<'m> {
@@ -279,6 +283,12 @@ impl<'m> Component<'m> for DeviceCache<'m> {
         let (dirty, destaged) = (blocks.dirty_bytes() + self.in_flight.get(), self.counts.written_back.get());
         let (used, size) = (blocks.held() * block, self.plan.slots * block);
         Some(Balance { taken_in: destaged + dirty, destaged, dirty, used, free: size - used, size })
+    }
+
+    fn is_cold(&self) -> bool {
+        let held = self.blocks.borrow().held() * self.plan.spec.block.0;
+        self.plan.spec.begins == CacheStart::Empty
+            && held as f64 > MOST_FILLING * self.context.answered().bytes as f64
     }
 
     fn meters(&self, _: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {

@@ -387,8 +387,8 @@ impl<'m> Shares<'m> {
                 self.look_later();
                 return false;
             };
-            // A wait that was given up is not in line.
-            let goes = next == own || self.line.offer(|waits| (*waits == ticket).then_some(()));
+            // A wait that was given up is not in line. Tickets are in order there.
+            let goes = next == own || self.line.offer_in_order(|waits| waits.cmp(&ticket), ());
             if goes {
                 self.gone.borrow_mut().insert(ticket);
                 self.in_flight.borrow_mut().up(self.sim.now(), 1);

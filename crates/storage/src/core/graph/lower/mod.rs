@@ -183,7 +183,10 @@ impl<'d> Lowering<'d> {
     pub(crate) fn no_such_component<T>(&mut self, field: &str, name: &str) -> Option<T> {
         if self.parts.contains_key(name) {
             let message = format!("`{name}` is a part, which exists only as a copy in an array");
-            return self.refuse(field, message, Some("define it under `system:` to share it"));
+            let help = format!(
+                "write `of: {name}` where each copy has its own, or define it under `system:` to share it"
+            );
+            return self.refuse(field, message, Some(&help));
         }
         if let Some((message, help)) = self.system.group_refusal(self.scope(), name) {
             return self.refuse(field, message, Some(&help));
