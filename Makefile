@@ -67,9 +67,10 @@ EXTENSION := $(if $(wildcard $(VENV)/built),$(VENV)/built,$(VENV)/tested)
 check:
 	@$(MAKE) --no-print-directory -j2 style mypy rust-unit python-quick
 
-# The extension is built first, by all processors. The Python tests then begin as soon as their pages are there, beside all the rest.
-test: parts $(EXTENSION)
-	@$(MAKE) --no-print-directory -j3 python-test-with-pages rust-test rust-docs style mypy
+# The extension is built first. The Python tests then begin as soon as their pages are there, beside all the rest.
+test: parts
+	@$(MAKE) --no-print-directory -j2 $(EXTENSION) mypy
+	@$(MAKE) --no-print-directory -j3 python-test-with-pages rust-test rust-docs style
 
 python-test-with-pages: site
 	@HEADRACE_PAGES=$(abspath target/docs) $(MAKE) --no-print-directory python-test

@@ -377,7 +377,7 @@ class Bottleneck(TypedDict):
     utilisation: float
     """Utilisation of these, for all causes."""
     saturated: bool
-    """True if its utilisation was at least 99.5 %, in all or in the second half of a run in which requests wait for ever longer, and it fell behind or all streams that reach it are closed."""
+    """True if its utilisation was at least 99.5 %, or 98.5 % in the second half of a run in which requests wait for ever longer, and it fell behind or all streams that reach it are closed."""
     saturates_at: float | None
     """Headroom: the multiple of this load at which it saturates. If it fell behind, the share of the load that was completed. Null if a closed stream reaches it, because its load depends on response times, if it was never idle but responses did not grow, because it serves together what waits, if requests arrive faster than they complete although no component is always busy, if it is a limit that refused more than 0.1 % of the requests, if a longer run would find it busier (`unsettled`, or a cache fills), if requests waited for space, if a replay ended well before other streams, or if the run ended with requests that wait forever."""
     at_least: bool

@@ -144,7 +144,7 @@ pub struct Bottleneck {
     /// Utilisation of these, for all causes.
     #[schemars(range(min = 0, max = 1))]
     pub utilisation: f64,
-    /// True if its utilisation was at least 99.5 %, in all or in the second half of a run in which requests wait for ever longer, and it fell
+    /// True if its utilisation was at least 99.5 %, or 98.5 % in the second half of a run in which requests wait for ever longer, and it fell
     /// behind or all streams that reach it are closed.
     pub saturated: bool,
     /// Headroom: the multiple of this load at which it saturates. If it fell behind, the share of the load that was completed.

@@ -119,7 +119,7 @@ fn grows(at: usize, outcome: &Outcome) -> Option<bool> {
     Some(mean(0.75, 1.0)? > GROWN * mean(0.25, 0.5)?)
 }
 
-/// Requests that wait for ever longer are twice as many at the end as their mean response says, by Little's law. Half of the way there, they do.
+/// Requests that wait for ever longer are twice as many at the end as their mean response says, by Little's law; others are once as many.
 const USUAL: f64 = 1.5;
 
 /// Returns true if no more requests of a stream are in flight at the end than its rate and its mean response say.
