@@ -581,3 +581,15 @@ def test_a_design_of_which_nothing_is_sure_is_not_the_best() -> None:
     )
     assert found.answer.startswith("No design is shown to keep within p99(users) <"), found.answer
     assert "The best that may is exponential = 10 ms: mean(users) =" in found.answer
+
+
+def test_runs_that_are_too_short_become_longer() -> None:
+    clerk = Scenario(
+        "system: {clerk: {type: station, service: {exponential: 1 ms}}}\n"
+        "workload: {users: {to: clerk, arrivals: {poisson: 500 /s}}}\nrun: {requests: 2000}\n"
+    )
+    found = capacity(clerk, RATE, "p99(users) < 60 ms", least="700 /s", most="990 /s", replications=5, within=0.03)
+    # p99 = ln(100) / (1,000/s - rate) is 60 ms at 923/s. Two seconds that begin empty are too fast there.
+    assert found.times > 1, found.answer
+    assert found.meets is not None
+    assert found.meets.number <= 1.02 * 923, found.answer

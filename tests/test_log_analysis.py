@@ -371,3 +371,25 @@ def test_transfers_that_met_no_other_have_no_narrow_intervals(tmp_path: Path) ->
     text = (tmp_path / "c.yaml").read_text()
     assert "minimum tape time" not in text
     assert "It has no stagings." in text
+
+
+def test_each_user_has_a_row_and_the_others_one(tmp_path: Path) -> None:
+    def users(rows: str) -> list[Json]:
+        (tmp_path / "users.csv").write_text("when,who,what,size,took\n" + rows)
+        named = {"time": "when", "user": "who", "op": "what", "bytes": "size", "seconds": "took"}
+        return logs.analyse(logs.read([tmp_path / "users.csv"], columns=named))["users"]
+
+    def line(at: int, user: str, size: int) -> str:
+        return f"2024-03-01T00:{at:02}:00Z,{user},{'put' if at % 2 else 'get'},{size},{at + 1}\n"
+
+    many = users("".join(line(at, f"u{at}" if at else "", 1000 + at) for at in range(25)))
+    assert [one["user"] for one in many] == [f"u{at}" for at in range(24, 4, -1)] + [None]
+    assert (many[0]["bytes"], many[0]["gets"], many[0]["puts"], many[0]["response_mean_s"]) == (1024, 1, 0, 25.0)
+    assert (many[-1]["users"], many[-1]["puts"], many[-1]["gets"]) == (5, 2, 3)
+    assert sum(one["users"] for one in many) == 25
+    two = users(line(0, "", 5) + line(1, "ann", 7))
+    assert [(one["user"], one["users"]) for one in two] == [("ann", 1), ("(not named)", 1)]
+    assert users(line(0, "ann", 5) + line(1, "ann", 7)) == []
+    rows = reports.users({"users": many})
+    assert rows[0][:5] == ["user", "puts", "gets", "moved", "response mean, s"]
+    assert rows[1][-1][0] == "5 others"

@@ -16,10 +16,10 @@ def users(table: pl.LazyFrame) -> list[Json]:
     `response_s` is the time from the request to its answer where the log has that, else the time taken; of files that
     came from tape, `staging_s` is the time that the tape took.
     """
-    of_user = (
-        table.filter(pl.col("outcome") == "done", pl.col("op") != "session")
-        .with_columns(pl.col("user").fill_null(NOBODY), response=pl.coalesce("total_s", "seconds"))
-    )  # fmt: skip
+    is_named = pl.col("user").fill_null("") != ""
+    of_user = table.filter(pl.col("outcome") == "done", pl.col("op") != "session").with_columns(
+        user=pl.when(is_named).then("user").otherwise(pl.lit(NOBODY)), response=pl.coalesce("total_s", "seconds")
+    )
     moves = pl.col("op").is_in(["get", "put"])
     moved = of_user.group_by("user").agg(moved=pl.col("bytes").filter(moves).sum(), many=pl.len())
     order = moved.sort("moved", "many", "user", descending=[True, True, False]).collect()["user"].to_list()
@@ -29,7 +29,7 @@ def users(table: pl.LazyFrame) -> list[Json]:
     found = of_user.group_by(pl.when(pl.col("user").is_in(shown)).then("user")).agg(_columns(moves)).collect()
     rows = sorted(found.iter_rows(named=True), key=lambda row: shown.index(row["user"]) if row["user"] else MOST_USERS)
     others = len(order) - len(shown)
-    return [row | {"users": 1 if row["user"] else others, "user": row["user"] or None} for row in rows]
+    return [row | {"users": 1 if row["user"] else others} for row in rows]
 
 
 def _columns(moves: pl.Expr) -> list[pl.Expr]:
