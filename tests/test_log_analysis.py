@@ -377,7 +377,8 @@ def test_each_user_has_a_row_and_the_others_one(tmp_path: Path) -> None:
     def users(rows: str) -> list[Json]:
         (tmp_path / "users.csv").write_text("when,who,what,size,took\n" + rows)
         named = {"time": "when", "user": "who", "op": "what", "bytes": "size", "seconds": "took"}
-        return logs.analyse(logs.read([tmp_path / "users.csv"], columns=named))["users"]
+        found: list[Json] = logs.analyse(logs.read([tmp_path / "users.csv"], columns=named))["users"]
+        return found
 
     def line(at: int, user: str, size: int) -> str:
         return f"2024-03-01T00:{at:02}:00Z,{user},{'put' if at % 2 else 'get'},{size},{at + 1}\n"
@@ -393,3 +394,5 @@ def test_each_user_has_a_row_and_the_others_one(tmp_path: Path) -> None:
     rows = reports.users({"users": many})
     assert rows[0][:5] == ["user", "puts", "gets", "moved", "response mean, s"]
     assert rows[1][-1][0] == "5 others"
+    one_more = users("".join(line(at, f"u{at}", 1000 + at) for at in range(21)))
+    assert reports.users({"users": one_more})[1][-1][0] == "1 other"

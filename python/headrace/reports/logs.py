@@ -250,9 +250,7 @@ def users(found: Json) -> LogRows:
 
 
 def _user(one: Json) -> str:
-    if one["users"] > 1:
-        return f"{one['users']:,} others"
-    return str(one["user"])
+    return str(one["user"] or counted(one["users"], "other"))
 
 
 def _time_of(name: str, of: Unit) -> Callable[[Json], str]:
