@@ -580,7 +580,7 @@ def test_a_design_of_which_nothing_is_sure_is_not_the_best() -> None:
         budget=2,
     )
     assert found.answer.startswith("No design is shown to keep within p99(users) <"), found.answer
-    assert "The best that may is exponential = 10 ms: mean(users) =" in found.answer
+    assert "The best that may do so is exponential = 10 ms: mean(users) =" in found.answer
 
 
 def test_runs_that_are_too_short_become_longer() -> None:

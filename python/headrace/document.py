@@ -224,9 +224,9 @@ class ComponentSpecLimiter(TypedDict):
     device: NotRequired[VolumeField | None]
     """Volume type of a cloud, which sets the limits: its name in the catalogue, or a variation of one. Default: none; `operations` and `bytes` apply."""
     operations: NotRequired[OperationsLimit | None]
-    """Limit of operations. Default: that of `device`, or none; of `burst`, `peak` and `unit` also each of its own."""
+    """Limit of operations. Default: that of `device`, or none. Fields that are left out here are those of `device`, too."""
     bytes: NotRequired[BytesLimit | None]
-    """Limit of bytes. Default: that of `device`, or none; of `burst` and `peak` also each of its own."""
+    """Limit of bytes. Default: that of `device`, or none. Fields that are left out here are those of `device`, too."""
     initial: NotRequired[str | float]
     """Share of each `burst` that is saved at the start of the run."""
     excess: NotRequired[Excess]

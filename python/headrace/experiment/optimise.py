@@ -209,7 +209,7 @@ class Optimum(InNotebook):
             unsure = [one for one in self.constraints if one.text in best.unsure]
             within = " and ".join(best.unsure)
             told = ", ".join(dict.fromkeys((found, _found_of(best, unsure))))
-            said = f"No design is shown to keep within {within}. The best that may is {best.point}: {told}. "
+            said = f"No design is shown to keep within {within}. The best that may do so is {best.point}: {told}. "
             said += "Add replications."
         elif len(self.goals) == 1 and len(self.front) > 1:
             said = f"{len(self.front)} designs are equally good; the first is {best.point}: {found}."

@@ -512,11 +512,13 @@ class Table(InNotebook):
             [point for point in vague if (len(self.of(point)) > 1) == several] for several in (False, True)
         )
         unsettled = [point for point in ran if self.unsettled(point)]
+        cold = [point for point in ran if self.cold(point)]
         for some, says in (
             (full, "a component was never idle: response times grow with run length"),
             (untrusted, "the interval of the single run cannot be trusted"),
             (short, "runs are too short for their intervals to be trusted"),
             (unsettled, "a component was not yet in steady state: longer runs may be slower there"),
+            (cold, "a cache that began empty was still filling: longer runs find more in it"),
         ):
             said += [f"At {counted(len(some), 'point')} {says}."] if some else []
         few = min((runs for point in points if (runs := len(self.of(point))) > 1), default=0)

@@ -3,9 +3,12 @@
 import json
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
 
 from headrace._core import ScenarioError
 from headrace.errors import printable
+from headrace.quantities import counted
 
 Json = dict[str, object]
 
@@ -49,12 +52,10 @@ class Faults:
         if not self.counts:
             return
         problems = [fault.problem() for fault in self.first]
-        # Of several lines with one reason the last says the fix.
-        last = {str(one["help"]): at for at, one in enumerate(problems)}
-        helps = ["" if last[str(one["help"])] > at else f"\n  = help: {one['help']}" for at, one in enumerate(problems)]
-        told = [f"error: {one['message']}{help_}" for one, help_ in zip(problems, helps, strict=True)]
-        bad = f"{self.counts.total():,} bad line{'s' * (self.counts.total() > 1)}"
+        told = []
+        for help_, alike in groupby(problems, key=itemgetter("help")):
+            told += [*(f"error: {one['message']}" for one in alike), f"  = help: {help_}"]
         by_reason = ", ".join(f"{reason}: {count:,}" for reason, count in self.counts.most_common())
-        error = ScenarioError("\n".join([*told, f"{bad} ({by_reason}); {SKIP}"]))
+        error = ScenarioError("\n".join([*told, f"{counted(self.counts.total(), 'bad line')} ({by_reason}); {SKIP}"]))
         error.problems = json.dumps(problems)
         raise error

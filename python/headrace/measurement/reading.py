@@ -23,7 +23,10 @@ def is_one(path: Path) -> bool:
 
 
 def _head(path: Path) -> str:
-    """Return the first part of a file; empty for a pipe, which can be read only once, and for what cannot be read."""
+    """Return the first part of a file as text.
+
+    It is empty if the file is a pipe, which can be read only once, or cannot be read.
+    """
     try:
         if path.suffix == ".parquet" or not path.is_file():
             return ""

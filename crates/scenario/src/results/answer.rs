@@ -72,7 +72,7 @@ fn at_least(times: f64) -> String {
     format!("{}×", digits.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// How far beyond this multiple something is says nothing of the system.
+/// Multiples beyond this are not told apart.
 const MOST_TOLD: f64 = 100.0;
 
 /// A multiple of the load, as tables write it.

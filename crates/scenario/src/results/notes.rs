@@ -224,7 +224,7 @@ fn steadiness(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
     drifts.into_iter().chain(short).collect()
 }
 
-/// What makes a run steadier. What waits for answers overloads nothing.
+/// Returns advice for a run without a steady state. Streams that wait for answers overload nothing.
 fn steadier(plan: &Plan) -> &'static str {
     let has_epochs = |stream: &StreamPlan| stream.spec.steps().is_some_and(|steps| steps.epochs.is_some());
     if plan.streams.iter().any(|stream| stream.is_open() || stream.spec.outstanding.is_some()) {
@@ -267,7 +267,9 @@ fn untrusted(plan: &Plan, streams: &[StreamResults]) -> Vec<String> {
         plan.streams.iter().zip(streams).filter_map(of_one).collect();
     let note = |whose: &str, method: Method, is_recorded: bool, is_cut_off: bool| {
         let why = match method {
-            _ if is_cut_off => "its end cuts off many requests, and the slowest most often; run longer",
+            _ if is_cut_off => {
+                "many requests were in flight at its end, and most of these are slow; run longer"
+            }
             // A recording has no more requests than it has.
             Method::BatchMeans if is_recorded => "successive batches are still correlated, or too few",
             Method::BatchMeans => {
@@ -328,8 +330,8 @@ fn limits(bottleneck: Option<&Bottleneck>) -> Option<String> {
             Some(format!("no headroom is given, since a longer run would find {busier} busier"))
         }
         (false, None) if of.keeps_up => Some(format!(
-            "no headroom is given, since {} is never idle and yet keeps up: it serves together what waits, or works in the background when \
-             nothing does; `headrace capacity` finds the sustainable load",
+            "no headroom is given, since {} is never idle and yet keeps up: it serves together what waits, or background work fills its idle \
+             time; `headrace capacity` finds the sustainable load",
             alike::limit(&of.component, of.what.as_deref())
         )),
         _ => None,

@@ -2,12 +2,13 @@
 
 use headrace_work::NodeId;
 
+use super::SATURATED;
 use super::components::{ends_early, reaching};
-use super::{SATURATED, steadiness};
+use super::steadiness::{self, ALL};
 use crate::plan::{Plan, StreamPlan};
 use crate::run::Outcome;
 
-/// How the load of the streams that reach a component was borne.
+/// How a component bore the load of the streams that reach it.
 pub(super) struct Overload {
     /// True if a replay ended well before other streams, so that the load changed.
     pub is_mixed: bool,
@@ -26,10 +27,7 @@ pub(super) struct Overload {
 /// A component that is busy for this share of the second half of the run, in which requests wait for ever longer, is what they wait for.
 pub(super) const FULL_LATER: f64 = 0.985;
 
-/// A smaller share of the load is not all of it.
-const ALL: f64 = 0.99;
-
-/// Returns how a component bore its load, which was in use for its part of `busy`.
+/// Returns how a component bore its load; `busy` has the utilisation of each component.
 pub(super) fn of(plan: &Plan, id: NodeId, busy: &[f64], outcomes: &[Outcome]) -> Overload {
     let reach = || reaching(plan, id);
     let is_mixed = ends_early(plan, outcomes).is_some();

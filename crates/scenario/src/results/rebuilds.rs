@@ -83,8 +83,8 @@ impl RebuildResults<'_> {
             ),
             // A pool begins where most drives have work for each other, and ends where few have.
             _ if self.array.kind == "pool" && self.kind.work == "rebuild" => format!(
-                "{kind} of {path}: {rate}, {percent:.1} % done after {took}; it ends {left} later or more, since the last groups recover more \
-                 slowly (`headrace durability` estimates the whole)."
+                "{kind} of {path}: {rate}, {percent:.1} % done after {took}; it ends {left} later at the earliest, as the last groups recover \
+                 more slowly (`headrace durability` estimates the whole)."
             ),
             _ => format!(
                 "{kind} of {path}: {rate}, {percent:.1} % done after {took}; at this rate it ends {left} later."

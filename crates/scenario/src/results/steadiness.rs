@@ -1,6 +1,5 @@
 //! Whether a run reached a steady state: whether requests were answered as they came, or waited for ever longer.
 
-use headrace_units::Nanos;
 use headrace_work::NodeId;
 
 use crate::plan::{Plan, StreamPlan};
@@ -9,6 +8,9 @@ use crate::run::{Outcome, RunSegment, StreamOutcome};
 /// Responses that are longer by this factor in the last quarter of a run than in the second grow, although a cut may be found behind which they
 /// look steady. Chosen by judgement, as the numbers below: a queue that is never empty grows by much more in a quarter of a run.
 const GROWN: f64 = 1.2;
+
+/// A load of which a smaller share is answered as it comes is not kept up with.
+pub(super) const ALL: f64 = 0.99;
 
 /// With fewer segments, a run is undecided.
 const ENOUGH_SEGMENTS: usize = 8;
@@ -23,7 +25,7 @@ const BEHIND: f64 = 0.01;
 pub(super) fn falls_behind(plan: &Plan, outcomes: &[Outcome]) -> bool {
     let drifts = drifts(outcomes);
     let mut open = plan.streams.iter().enumerate().filter(|(_, stream)| stream.is_open());
-    let behind = |at| sustained(std::iter::once(at), outcomes).is_some_and(|share| share < 0.99);
+    let behind = |at| sustained(std::iter::once(at), outcomes).is_some_and(|share| share < ALL);
     open.any(|(at, stream)| match stream.varies() || plan.is_whole() {
         true => outcomes.iter().any(|outcome| outcome.streams[at].is_behind()),
         false => drifts && behind(at),
@@ -47,14 +49,13 @@ pub(super) fn is_steady<'p>(
     !drifts && streams.all(can_tell)
 }
 
-/// Returns for which share of the second half of the time in which requests came some components were in use on average, in the replication in
-/// which that was most.
+/// Returns the utilisation of some components, on average, over the second half of the time in which requests came; of several replications the
+/// highest.
 pub(super) fn busy_later(components: &[NodeId], outcomes: &[Outcome]) -> f64 {
     let of = |outcome: &Outcome| {
         let last = outcome.streams.iter().map(|stream| stream.last_born).max().unwrap_or_default();
-        let begins = std::iter::once(Nanos::ZERO).chain(outcome.series.iter().map(|segment| segment.time));
-        let later: Vec<(f64, &RunSegment)> = begins
-            .zip(outcome.series.iter())
+        let later: Vec<(f64, &RunSegment)> = outcome
+            .segments()
             .filter(|(begin, segment)| 2 * begin.0 >= last.0 && segment.time <= last && segment.time > *begin)
             .map(|(begin, segment)| ((segment.time - begin).secs(), segment))
             .collect();
@@ -119,7 +120,7 @@ fn grows(at: usize, outcome: &Outcome) -> Option<bool> {
     Some(mean(0.75, 1.0)? > GROWN * mean(0.25, 0.5)?)
 }
 
-/// Requests that wait for ever longer are twice as many at the end as their mean response says, by Little's law; others are once as many.
+/// Where waits do not grow, requests in flight at the end are as many as their mean response says, by Little's law; where they grow, twice as many.
 const USUAL: f64 = 1.5;
 
 /// Returns true if no more requests of a stream are in flight at the end than its rate and its mean response say.

@@ -54,10 +54,8 @@ const DEVIATIONS: f64 = 5.0;
 
 /// Returns the busiest stretch; none where it does not differ from the run as a whole by more than chance.
 pub(super) fn of(plan: &Plan, outcome: &Outcome) -> Option<BusiestStretch> {
-    let ends = outcome.series.iter().map(|segment| segment.time);
-    let begins = std::iter::once(Nanos::ZERO).chain(ends);
-    let kept: Vec<(f64, &RunSegment)> = begins
-        .zip(outcome.series.iter())
+    let kept: Vec<(f64, &RunSegment)> = outcome
+        .segments()
         .filter(|(begin, segment)| *begin >= outcome.warm_up && segment.time > *begin)
         .map(|(begin, segment)| ((segment.time - begin).secs(), segment))
         .collect();

@@ -51,6 +51,12 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Returns each segment of the run with its beginning.
+    pub fn segments(&self) -> impl Iterator<Item = (Nanos, &RunSegment)> {
+        let ends = self.series.iter().map(|segment| segment.time);
+        std::iter::once(Nanos::ZERO).chain(ends).zip(self.series.iter())
+    }
+
     /// Checks that the replication kept every law that all must keep.
     ///
     /// # Errors

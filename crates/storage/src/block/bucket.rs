@@ -145,7 +145,7 @@ impl Bucket<'_> {
         self.content.set(Content { most, ..self.content(now) });
     }
 
-    /// The first in line waited for as long, since this bucket had its tokens last.
+    /// Adds the time for which the first in line waited for this bucket, the last of several to have its tokens.
     pub(crate) fn is_waited_for(&self, span: Nanos) {
         self.waited.set(self.waited.get() + span);
     }

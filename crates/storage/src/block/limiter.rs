@@ -33,10 +33,10 @@ pub struct LimiterSpec {
     /// `bytes` apply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<DeviceRef<VolumeNumbers>>,
-    /// Limit of operations. Default: that of `device`, or none; of `burst`, `peak` and `unit` also each of its own.
+    /// Limit of operations. Default: that of `device`, or none. Fields that are left out here are those of `device`, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operations: Option<OperationsLimit>,
-    /// Limit of bytes. Default: that of `device`, or none; of `burst` and `peak` also each of its own.
+    /// Limit of bytes. Default: that of `device`, or none. Fields that are left out here are those of `device`, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<BytesLimit>,
     /// Share of each `burst` that is saved at the start of the run.
@@ -121,6 +121,14 @@ const MOST: f64 = 1e15;
 
 /// A limit in tokens: what they stand for, how many come in a second, how many are saved, and how many of those pass in a second.
 type Limit = (Token, f64, f64, Option<f64>);
+
+/// Returns a limit, completed by that of a device; the only one where the other is missing.
+fn completed<T>(own: Option<T>, of: Option<T>, by: fn(T, T) -> T) -> Option<T> {
+    match (own, of) {
+        (Some(own), Some(of)) => Some(by(own, of)),
+        (own, of) => own.or(of),
+    }
+}
 
 impl OperationsLimit {
     /// Returns this limit with the fields of another where its own are left out.
@@ -216,14 +224,8 @@ impl LimiterSpec {
         Some(VolumeNumbers {
             name: None,
             validation: not_validated(),
-            operations: match (self.operations.clone(), operations) {
-                (Some(own), Some(of)) => Some(own.completed(of)),
-                (own, of) => own.or(of),
-            },
-            bytes: match (self.bytes.clone(), bytes) {
-                (Some(own), Some(of)) => Some(own.completed(of)),
-                (own, of) => own.or(of),
-            },
+            operations: completed(self.operations.clone(), operations, OperationsLimit::completed),
+            bytes: completed(self.bytes.clone(), bytes, BytesLimit::completed),
         })
     }
 

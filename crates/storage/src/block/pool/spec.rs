@@ -215,12 +215,11 @@ impl PoolSpec {
                 (data, parity, Some(unit.0), small_writes)
             }
             (None, Some(_)) => return at.refuse("erasure", "`data` and `unit` must be above 0", None),
-            (Some(_), Some(_)) => {
-                let help = "leave out one of them, or set it to `null`";
-                return at.refuse("replicas", "a pool has either replicas or an erasure code", Some(help));
-            }
-            _ => {
-                let help = "give `replicas: 3`, or `erasure: {data: 4, parity: 2}`";
+            (replicas, erasure) => {
+                let help = match (replicas, erasure) {
+                    (Some(_), Some(_)) => "leave out one of them, or set it to `null`",
+                    _ => "give `replicas: 3`, or `erasure: {data: 4, parity: 2}`",
+                };
                 return at.refuse("replicas", "a pool has either replicas or an erasure code", Some(help));
             }
         };
