@@ -112,7 +112,7 @@ def test_devices_that_are_like_each_other_are_refused(tmp_path: Path) -> None:
     (tmp_path / "devices").mkdir()
     (tmp_path / "devices" / "a.yaml").write_text("like: b\n")
     (tmp_path / "devices" / "b.yaml").write_text("like: a\n")
-    with pytest.raises(ScenarioError, match="is itself like `a`"):
+    with pytest.raises(ScenarioError, match="is like a device that is like it"):
         devices.device("a", tmp_path)
 
 

@@ -33,7 +33,9 @@ def read_text(path: str | Path, kind: str = "a scenario is a YAML document") -> 
     except IsADirectoryError:
         raise refusal(path, f"{path} is a directory", "name a file in it") from None
     except FileNotFoundError:
-        raise refusal(path, f"{path} does not exist", _neighbours(Path(path))) from None
+        is_document = ": " in str(path)
+        help_ = "in Python, `Scenario(text)` takes the text of one" if is_document else _neighbours(Path(path))
+        raise refusal(path, f"{path} does not exist", help_) from None
     except UnicodeDecodeError:
         raise refusal(path, f"{path} is not text (UTF-8)", kind) from None
     except OSError as error:

@@ -2,9 +2,13 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from headrace.files import whole
+from headrace.results import is_saturated
+
+if TYPE_CHECKING:
+    from headrace.result_types import ResultsData
 
 Json = dict[str, Any]
 Sample = tuple[dict[str, str], float | None]
@@ -17,10 +21,16 @@ def write(found: Json, file: Path) -> None:
         part.write_text(exposition(found), encoding="utf-8")
 
 
-def exposition(found: Json) -> str:
+def write_overload(file: Path) -> None:
+    """Write that there is no prediction, in place of the one of a load that could be answered."""
+    with whole(file) as part:
+        part.write_text(exposition({}, [("overloaded", OVERLOADED, lambda _: [({}, 1)])]), encoding="utf-8")
+
+
+def exposition(found: Json, gauges: "list[Gauge] | None" = None) -> str:
     """Return the results of a run as text: gauges in seconds, bytes, requests and shares of one."""
     lines: list[str] = []
-    for name, about, of in GAUGES:
+    for name, about, of in gauges or GAUGES:
         lines += [f"# HELP headrace_{name} {about}", f"# TYPE headrace_{name} gauge"]
         lines += [f"headrace_{name}{_shown(labels)} {value!r}" for labels, value in of(found) if value is not None]
     return "\n".join([*lines, "# EOF", ""])
@@ -62,7 +72,9 @@ def _headroom(found: Json) -> Iterable[Sample]:
     return [({}, found["bottleneck"]["saturates_at"])] if found["bottleneck"] else []
 
 
-GAUGES = [
+OVERLOADED = "1 if more is asked for than can be answered, 0 otherwise."
+Gauge = tuple[str, str, Callable[[Json], Iterable[Sample]]]
+GAUGES: list[Gauge] = [
     ("requests_per_second", "Requests that a stream completes.", _of_streams("requests_per_s")),
     ("bytes_per_second", "Bytes that a stream reads and writes.", _of_streams("bytes_per_s")),
     ("response_mean_seconds", "Mean response time.", _means),
@@ -70,5 +82,6 @@ GAUGES = [
     ("utilisation_ratio", "Share of time that the servers of a component are busy.", _of_components("utilisation")),
     ("waiting_requests", "Requests that wait for a component, on average.", _of_components("queue")),
     ("headroom_ratio", "Load that saturates the bottleneck, over the load of the run.", _headroom),
+    ("overloaded", OVERLOADED, lambda found: [({}, int(is_saturated(cast("ResultsData", found))))]),
 ]
 """Gauges: name, meaning, and what gives their samples."""

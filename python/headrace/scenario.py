@@ -240,6 +240,8 @@ def _is_about(problem: Json, place: str) -> bool:
 
 def load(path: str | Path) -> Scenario:
     """Read a scenario from its file; raise `ScenarioError` where that cannot be read."""
+    if not isinstance(path, str | Path):
+        raise TypeError(f"a scenario's file is expected, not a {type(path).__name__}: `Scenario.of` takes a mapping")
     text = read_text(path)
     refuse_other(path, text)
     return Scenario(text, str(path))

@@ -3,6 +3,7 @@
 mod log;
 mod marks;
 mod phases;
+mod slowest;
 mod steps;
 mod totals;
 
@@ -14,8 +15,9 @@ use headrace_work::{Block, Breakdown, NodeId, Op, Request, TimeKind};
 pub use log::{LogBatch, RequestLog, Sink};
 pub use marks::{Mark, Marks, MeterReading};
 pub use phases::{HealthPhase, Phases};
+pub use slowest::SlowSample;
 pub use steps::{Step, StepTotals};
-pub use totals::{Legs, Slowest, Totals};
+pub use totals::{Legs, Totals};
 
 use crate::operation::{Operation, RecordedRequest};
 use crate::plan::{Plan, StreamPlan};
@@ -90,8 +92,8 @@ pub struct StreamRecord {
     pub all: Series,
     /// Of each operation, where there are several.
     pub by_op: Vec<(Operation, Series)>,
-    /// The response time from which a request is among the slowest: of all requests, then of each operation.
-    slow_from: Vec<Nanos>,
+    /// The slowest: of all requests, then of each operation.
+    pub slowest: Vec<SlowSample>,
     /// Returns the current value of a running total.
     pub totals: Totals,
     /// The first request whose account did not add up: its response and its account, in ns.
@@ -289,8 +291,7 @@ impl StreamRecord {
         let operations = stream.operations();
         Self {
             measured: is_measured.then(Box::default),
-            totals: Totals { slowest: vec![Slowest::default(); 1 + operations.len()], ..Totals::default() },
-            slow_from: vec![Nanos::MAX; 1 + operations.len()],
+            slowest: vec![SlowSample::default(); 1 + operations.len()],
             by_op: operations.into_iter().map(|op| (op, Series::default())).collect(),
             ..Self::default()
         }
@@ -301,19 +302,19 @@ impl StreamRecord {
     fn answer(&mut self, bytes: u64, breakdown: &Breakdown, groups: &[u32]) {
         self.all.record(breakdown.total());
         self.totals.add(bytes, breakdown, groups);
-        if breakdown.total() >= self.slow_from[0] {
-            self.totals.slowest[0].add(breakdown, groups);
+        if self.slowest[0].takes(breakdown.total()) {
+            self.slowest[0].add(breakdown, groups);
         }
     }
 
     /// Finds from which response time on requests are among the slowest.
     fn find_slow(&mut self) {
         let every = std::iter::once(&self.all).chain(self.by_op.iter().map(|(_, series)| series));
-        let p99 = |series: &Series| match series.tally().count() {
-            0 => Nanos::MAX,
-            _ => series.distribution_from(0).quantile(0.99),
-        };
-        self.slow_from = every.map(p99).collect();
+        for (series, sample) in every.zip(&mut self.slowest) {
+            if series.tally().count() > 0 {
+                sample.begin_at(series.distribution_from(0).quantile(0.99));
+            }
+        }
     }
 
     /// Returns the response times of an operation, or of all requests; none where operations are not told apart.
@@ -330,8 +331,8 @@ impl StreamRecord {
         for (at, (operation, series)) in self.by_op.iter_mut().enumerate() {
             if *operation == of || (*operation == Operation::Recall && breakdown.spans().any(by_drive)) {
                 series.record(breakdown.total());
-                if breakdown.total() >= self.slow_from[1 + at] {
-                    self.totals.slowest[1 + at].add(breakdown, groups);
+                if self.slowest[1 + at].takes(breakdown.total()) {
+                    self.slowest[1 + at].add(breakdown, groups);
                 }
             }
         }

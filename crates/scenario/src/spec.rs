@@ -35,7 +35,9 @@ pub struct ScenarioSpec {
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub objectives: IndexMap<String, String>,
     /// Values that are known only approximately, by path, with their 95 % intervals: `system.host.submit: 5 us..12 us`. A run takes the
-    /// value at the path; `headrace validate` says how far its predictions vary with them. `headrace calibrate scenario` writes them.
+    /// value at the path; `headrace validate` says how far its predictions vary with them. `headrace calibrate scenario` writes them. A
+    /// value may follow others before it, each with its own values at the ends of their intervals: `95 us..105 us and 109 us..82 us with
+    /// system.host.submit`.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub uncertain: IndexMap<String, String>,
     /// Length of the run, seed, and warm-up.

@@ -11,6 +11,9 @@ use crate::document::{Key, Path, Problem, TextSpan, Value, ValueNode};
 /// The field that names the other device.
 const LIKE: &str = "like";
 
+/// A device is like another, which may be like a third, and so on; more are a circle.
+const MOST_ALIKE: u32 = 8;
+
 /// Returns the files of the devices that a document in the folder `beside` names by their paths.
 pub fn named(node: &ValueNode, beside: &FilePath) -> Vec<PathBuf> {
     let Value::Map(entries) = &node.value else { return Vec::new() };
@@ -47,6 +50,11 @@ pub fn complete(node: &mut ValueNode, path: &Path, beside: &FilePath) -> Result<
 /// # Errors
 /// There is no other of that name, or its file has errors.
 pub fn device(node: &mut ValueNode, path: &Path, beside: &FilePath) -> Result<(), Problem> {
+    nth_device(node, path, beside, 1)
+}
+
+/// Completes a device that is the `nth` of those that are like each other.
+fn nth_device(node: &mut ValueNode, path: &Path, beside: &FilePath, nth: u32) -> Result<(), Problem> {
     let Some(like) = node.child(LIKE) else { return Ok(()) };
     let Value::Scalar(Json::String(name)) = &like.value else { return Ok(()) };
     let (name, span) = (name.clone(), like.span.clone());
@@ -59,10 +67,11 @@ pub fn device(node: &mut ValueNode, path: &Path, beside: &FilePath) -> Result<()
     let broken = |why: String| Problem::at(at.clone(), format!("the file of `{name}` has errors")).help(why);
     let tree = catalog::written(&name, beside).ok_or_else(unknown)?;
     let mut base = tree.map_err(|problems| broken(problems.rendered()))?.root;
-    if let Some(first) = base.child(LIKE) {
-        let message = format!("`{name}` is itself like {}", first.shown());
-        return Err(Problem::at(at, message).help("name that one, and give the fields of both"));
+    if nth > MOST_ALIKE {
+        let message = format!("`{name}` is like a device that is like it");
+        return Err(Problem::at(at, message).help("give one of them all fields"));
     }
+    nth_device(&mut base, &at, beside, nth + 1)?;
     base.set_spans(span.as_ref());
     mark(&mut base, &name);
     if let Value::Map(given) = &mut node.value {

@@ -148,9 +148,15 @@ impl CheckpointSpec {
         Bytes(self.shard.0.saturating_add(if is_writer { self.size.0 } else { 0 }))
     }
 
-    /// Returns the most bytes that an accelerator writes.
-    fn most(&self) -> u64 {
-        self.bytes_of(0).0
+    /// Returns how many of some accelerators write all that one may, and how many their shard alone.
+    fn writers_of(&self, accelerators: u32) -> [u32; 2] {
+        let writers = self.writers.unwrap_or(u32::MAX).min(accelerators);
+        [writers, accelerators - writers]
+    }
+
+    /// Returns the bytes that one who writes all writes, and one who writes its shard alone.
+    fn each(&self) -> [u64; 2] {
+        [self.shard.0.saturating_add(self.size.0), self.shard.0]
     }
 }
 
@@ -199,24 +205,31 @@ impl StepSpec {
         readers.max(at_once)
     }
 
-    /// Returns the bytes that the checkpoints of all accelerators take up.
-    fn checkpoints(&self) -> u64 {
-        self.checkpoint.map_or(0, |checkpoint| checkpoint.most().saturating_mul(u64::from(self.accelerators)))
+    /// Returns the bytes that the checkpoints of all accelerators take up where each has one of two sizes: its own, if it writes all, or that of
+    /// its shard.
+    fn checkpoints_of(&self, sizes: [u64; 2]) -> Option<u64> {
+        let many = self.checkpoint.map_or([0; 2], |checkpoint| checkpoint.writers_of(self.accelerators));
+        let [all, shards] = [0, 1].map(|at| sizes[at].checked_mul(u64::from(many[at])));
+        all?.checked_add(shards?)
     }
 
-    /// Returns the bytes from where one accelerator writes its checkpoint to where the next does: in whole extents, if there is room for that.
-    fn checkpoint_slot(&self, room: u64) -> u64 {
-        let most = self.checkpoint.map_or(0, |checkpoint| checkpoint.most());
-        let extents = most.checked_next_multiple_of(EXTENT.0);
-        let fits = |slot: &u64| slot.checked_mul(u64::from(self.accelerators)).is_some_and(|all| all <= room);
-        extents.filter(fits).unwrap_or(most)
+    /// Returns the bytes that the checkpoints of all accelerators take up.
+    fn checkpoints(&self) -> u64 {
+        let each = self.checkpoint.map_or([0; 2], |checkpoint| checkpoint.each());
+        self.checkpoints_of(each).unwrap_or(u64::MAX)
+    }
+
+    /// Returns the bytes from where one accelerator writes its checkpoint to where the next does, for those that write all and for the others:
+    /// whole extents, if there is room for that.
+    fn checkpoint_slots(&self, room: u64) -> [u64; 2] {
+        let each = self.checkpoint.map_or([0; 2], |checkpoint| checkpoint.each());
+        let extents = each.map(|bytes| bytes.checked_next_multiple_of(EXTENT.0).unwrap_or(u64::MAX));
+        if self.checkpoints_of(extents).is_some_and(|all| all <= room) { extents } else { each }
     }
 
     /// Returns the bytes that all accelerators write of a checkpoint.
     pub fn checkpoint_bytes(&self) -> f64 {
-        let Some(of) = self.checkpoint else { return 0.0 };
-        let writers = of.writers.unwrap_or(u32::MAX).min(self.accelerators);
-        of.size.0 as f64 * f64::from(writers) + of.shard.0 as f64 * f64::from(self.accelerators)
+        self.checkpoints() as f64
     }
 
     /// Returns the number of samples that all accelerators read in a step, of `samples` in all.
@@ -298,9 +311,9 @@ pub struct DataSet {
     file_slot: u64,
     /// The bytes of a piece, where samples lie side by side in files that are read piece by piece.
     piece: Option<u64>,
-    /// Where the first checkpoint lies, and from there to the next.
+    /// Where the first checkpoint lies, and from there to the next: of accelerators that write all, and after them of the others.
     checkpoints: u64,
-    checkpoint_slot: u64,
+    checkpoint_slots: [u64; 2],
     sizes: RngStream,
     orders: RngStream,
 }
@@ -319,14 +332,14 @@ impl DataSet {
         let (from, room) = spec.addressed(capacity);
         if steps.checkpoints() > room.0 {
             let needed = Bytes(steps.checkpoints());
-            let why = format!("all accelerators write {needed}, and there are {room}");
+            let why = format!("a checkpoint takes {needed}, and there are {room}");
             return Err(Invalid::new("checkpoint", why).help("address a larger component"));
         }
         let (least, most) = spec.size.bounds();
         let per_file = u64::from(steps.samples_per_file);
         let piece = steps.read.filter(|_| per_file > 1 && least == most && spec.align.is_none());
-        let checkpoint_slot = steps.checkpoint_slot(room.0);
-        let kept = checkpoint_slot.saturating_mul(u64::from(steps.accelerators));
+        let checkpoint_slots = steps.checkpoint_slots(room.0);
+        let kept = steps.checkpoints_of(checkpoint_slots).unwrap_or(u64::MAX);
         let checkpoints = last_extents(from.0, room.0.saturating_sub(kept));
         let left = checkpoints - from.0;
         let align = match (piece, spec.align) {
@@ -363,7 +376,7 @@ impl DataSet {
             file_slot,
             piece: piece.map(Bytes::get),
             checkpoints,
-            checkpoint_slot,
+            checkpoint_slots,
             sizes: of("sizes of samples"),
             orders: of("orders of samples"),
         })
@@ -401,7 +414,9 @@ impl DataSet {
 
     /// What an accelerator writes of a checkpoint, or reads back, as one request.
     pub fn checkpoint(&self, accelerator: u32, of: &CheckpointSpec, op: Op) -> Block {
-        let address = self.checkpoints + u64::from(accelerator) * self.checkpoint_slot;
+        let [writers, others] = of.writers_of(accelerator).map(u64::from);
+        let [all, shard] = self.checkpoint_slots;
+        let address = self.checkpoints + writers * all + others * shard;
         Block { op, address, bytes: of.bytes_of(accelerator).0 }
     }
 }

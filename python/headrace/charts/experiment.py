@@ -36,7 +36,8 @@ def draw(points: Sequence[Place], places: list[str], title: str) -> ChartType:
         return styled(_lines(rows, places, title, None))
     if len(places) == 2:
         failed = [_failed(point, places) for point in points if point.failed]
-        return styled(_heat_map(rows, failed, places))
+        given = [list(dict.fromkeys(str(point.values.get(place, "")) for point in points)) for place in places]
+        return styled(_heat_map(rows, failed, places, given))
     order = list(dict.fromkeys(row["facet"] for row in rows))
     few = _lines(rows, places, title, places[1]).properties(width=FACET_WIDTH, height=FACET_HEIGHT)
     facet = altair.Facet(
@@ -56,7 +57,8 @@ def _row(point: Place, places: list[str]) -> Row:
     return values | {
         "x": _number(point.values.get(places[0], "")),
         "y": middle,
-        "low": middle - half,
+        # No metric is below zero, however wide the interval of few replications.
+        "low": max(middle - half, min(middle, 0.0)),
         "high": middle + half,
         "said": f"{point.said}: {interval(middle, half)}",
         "label": interval(middle, half).partition(" ± ")[0],
@@ -142,9 +144,9 @@ def _above_zero(rows: list[Row]) -> list[Row]:
     return [row | {"low": max(row["low"], row["y"] / 10)} for row in rows]
 
 
-def _heat_map(rows: list[Row], failed: list[Row], places: list[str]) -> Drawing:
+def _heat_map(rows: list[Row], failed: list[Row], places: list[str], order: list[list[str]]) -> Drawing:
+    """Draw a cell for each pair of values, in the `order` in which these were given."""
     data = altair.Chart(Rows(rows))
-    order = {at: list(dict.fromkeys(row[f"place{at}"] for row in [*rows, *failed])) for at in (0, 1)}
     across = altair.X("place0:N", title=short(places[0], places), sort=order[0], axis=altair.Axis(labelAngle=0))
     down = altair.Y("place1:N", title=short(places[1], places), sort=order[1])
     strength = altair.Opacity("y:Q", scale=altair.Scale(range=[0.08, 0.55]), legend=None)

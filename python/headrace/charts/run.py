@@ -1,5 +1,6 @@
 """The pictures of a run: response times, and what happened over simulated time."""
 
+from collections import Counter
 from typing import Any
 
 import altair
@@ -87,21 +88,21 @@ def utilisation_series(found: Json) -> ChartType:
     """Draw the utilisation of the busiest components over simulated time; of a group of copies, the maximum."""
     groups = [component["group"] for component in found["components"]]
     has_queue = {component["group"] for component in found["components"] if component["utilisation"] is not None}
-    named = {group: f"{group} (max)" if groups.count(group) > 1 else group for group in groups}
+    members = Counter(groups)
+    named = {group: f"{group} (max)" if number > 1 else group for group, number in members.items()}
     rows = []
+    most: dict[str, float] = {}
     for point in found["series"]:
-        for group in dict.fromkeys(groups):
+        used: dict[str, float] = {}
+        for group, u in zip(groups, point["utilisation"], strict=True):
             if group in has_queue:
-                used = [u for name, u in zip(groups, point["utilisation"], strict=True) if name == group]
-                rows.append({"what": named[group], "s": _at(found, point["time_s"]), "u": max(used)})
-    busiest = sorted(
-        dict.fromkeys(row["what"] for row in rows),
-        key=lambda name: -max(row["u"] for row in rows if row["what"] == name),
-    )
-    most = {name: max(row["u"] for row in rows if row["what"] == name) for name in busiest}
+                used[named[group]] = max(u, used.get(named[group], 0.0))
+        rows += [{"what": name, "s": _at(found, point["time_s"]), "u": u} for name, u in used.items()]
+        most |= {name: max(u, most.get(name, 0.0)) for name, u in used.items()}
+    busiest = sorted(most, key=most.__getitem__, reverse=True)
     shown = [name for name in busiest if most[name] >= LEAST_USED * most[busiest[0]]][:MOST_CURVES]
     rows = [row for row in rows if row["what"] in shown]
-    names = [named[group] for group in dict.fromkeys(groups) if named[group] in shown]
+    names = [name for name in named.values() if name in shown]
     return styled(_with_instants(found, _lines(found, rows, "u", "utilisation", names, percent=True)))
 
 

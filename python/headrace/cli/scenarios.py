@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -32,13 +33,13 @@ from headrace.cli.options import (
 )
 from headrace.cli.runner import Budget, PrecisionOption, precision_of
 from headrace.devices import catalogue
-from headrace.errors import is_path, read_text
+from headrace.errors import is_overload, is_path, read_text
 from headrace.experiment import design
 from headrace.experiment.precision import measured, run_until_precise
 from headrace.files import keep_apart, warn_not_kept
 from headrace.quantities import counted
 from headrace.result_types import ResultsData
-from headrace.results import Results, is_saturated
+from headrace.results import is_saturated
 
 
 def run(
@@ -84,6 +85,7 @@ def run(
     wanted = precision_of(precision, budget)
     if wanted and replications is not None:
         raise typer.BadParameter("`--precision` sets how many replications there are", param_hint="--replications")
+    from headrace import open_metrics
     from headrace.view.terminal import progress
 
     try:
@@ -95,8 +97,10 @@ def run(
         with telling_losses() as lost, progress.of_run(quiet=as_json) as watch:
             simulate = partial(run_until_precise, plan, wanted) if wanted else plan.run
             found = simulate(threads=threads, watch=watch, requests=requests, timeline=timeline, first=first)
-            _write_metrics(found, metrics)
+            _write_metrics(lambda file: open_metrics.write(dict(found.data), file), metrics)
     except ScenarioError as error:
+        if is_overload(error):
+            _write_metrics(open_metrics.write_overload, metrics)
         refuse(error, as_json)
     except OSError as error:
         cannot_write(error, error.filename or requests or timeline)
@@ -115,13 +119,11 @@ def _changed(sets: list[str] | None, seed: int | None, replications: int | None)
     return dict(changes(sets)) | {path: value for path, value in named.items() if value is not None}
 
 
-def _write_metrics(found: Results, file: Path | None) -> None:
+def _write_metrics(write: Callable[[Path], None], file: Path | None) -> None:
     if file is None:
         return
-    from headrace import open_metrics
-
     try:
-        open_metrics.write(dict(found.data), file)
+        write(file)
     except OSError as error:
         warn_not_kept(error, file)
 

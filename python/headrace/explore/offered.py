@@ -24,11 +24,12 @@ def offered(scenario: Scenario, before: Mapping[str, Field] | None = None) -> di
 
 
 # What one moves most comes first: the load, then what bears it.
-ORDER = ("workload", "system", "parts", "faults", "run")
+ORDER = ("workload", "system", "parts", "faults", "rates", "run")
 
 
 def _rank(field: Field) -> int:
-    return ORDER.index(field.group.partition(".")[0])
+    group = field.group.partition(".")[0]
+    return ORDER.index(group) if group in ORDER else len(ORDER)
 
 
 @functools.cache

@@ -15,6 +15,9 @@ from headrace.shown import written
 
 Json = dict[str, Any]
 
+# A load that comes at its own rate is sustained if at most this share of it is missing, in per cent.
+BEHIND = 3
+
 
 def compare(
     scenario: Scenario,
@@ -38,7 +41,7 @@ def compare(
     told(f"simulating {len(of)} loads")
     ran = loads.all_of(document, scenario.file, name, of, requests)
     rows = [row for load, one in zip(of, ran, strict=True) for row in rows_of(load, one)]
-    remarks += unsettled(of, ran, requests)
+    remarks += unsettled(of, ran, requests) + behind(rows)
     if document.get("uncertain"):
         told("simulating them with uncertain values")
     every = uncertainty.bands(scenario, name, of, requests)
@@ -54,15 +57,30 @@ def compare(
 
 
 def unsettled(of: list[Load], ran: list[dict[str, Json]], requests: int) -> list[str]:
-    """Return a remark on loads under which caches were still filling at the end."""
+    """Return a remark on loads under which the scenario had not settled at the end."""
     words = [load.words() for load, one in zip(of, ran, strict=True) if not all(op["settled"] for op in one.values())]
     if not words:
         return []
     some = "; ".join(words[:3]) + ("; …" if words[3:] else "")
-    means = "; means are of the others, where there are any" if len(words) < len(of) else ""
+    means = "; means are of the others" if len(words) < len(of) else ""
     return [
-        f"under {counted(len(words), 'load')} ({some}), caches of the scenario are still filling after {requests:,} "
-        f"requests: errors there say little{means}; simulate more with `--requests`"
+        f"under {counted(len(words), 'load')} ({some}), the scenario had not settled after {requests:,} requests: "
+        "caches were filling, or garbage was not collected yet. Errors there say little"
+        f"{means}; give drives the state in which they were measured (`written`, `overwritten`), or simulate more with "
+        "`--requests`"
+    ]
+
+
+def behind(rows: list[Json]) -> list[str]:
+    """Return a remark on loads that come at their own rate, which the scenario does not sustain."""
+    lacking = [row for row in rows if row["open"] and row["error_percent"]["iops"] < -BEHIND]
+    if not lacking:
+        return []
+    worst = min(row["error_percent"]["iops"] for row in lacking)
+    rates = counted(len(lacking), "measured rate")
+    return [
+        f"the scenario does not sustain {rates}: it answers up to {-worst:.0f} % less. Latencies there are those of "
+        f"a queue of {loads.MOST_IN_FLIGHT}, where it ends, and no prediction"
     ]
 
 

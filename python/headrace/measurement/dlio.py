@@ -505,6 +505,10 @@ class _Configuration:
         """Return which accelerators write how much of a transformer; those of other copies may write shards alone."""
         of_all = max(self.accelerators // model.model_parallel, 1)
         copies = self.count("model.parallelism.data", default=of_all, least=1)
+        if self.accelerators > model.model_parallel * copies:
+            of_what = "tensor × pipeline × data" if self.get("model.parallelism.data")[1] else "tensor × pipeline"
+            message = f"gives {model.model_parallel * copies} accelerators a part of the model, not {self.accelerators}"
+            raise self.bad("model.parallelism", message, f"give a multiple of {of_what} as `--accelerators`")
         each, shard, writers = model.written(copies)
         self.remarks.append(
             f"a checkpoint has {model.parameters:,} parameters, on {model.model_parallel * copies} accelerators "
@@ -587,8 +591,9 @@ class _Configuration:
         largest = max(_bytes(text) for text in sizes)
         needed: int = steps.get("samples", 0) * (-(-largest // 4096) * 4096)
         checkpoint = steps.get("checkpoint", {})
-        # Each accelerator has room for the most that one writes.
-        return needed + self.accelerators * sum(_bytes(checkpoint.get(of, "0 B")) for of in ("size", "shard"))
+        size, shard = (_bytes(checkpoint.get(of, "0 B")) for of in ("size", "shard"))
+        writers: int = checkpoint.get("writers", self.accelerators)
+        return needed + writers * size + self.accelerators * shard
 
     def _pieces(self, checkpoint: Json) -> int:
         """Return the number of requests that all accelerators make for a checkpoint."""

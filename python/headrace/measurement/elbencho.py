@@ -11,7 +11,7 @@ from typing import Any
 
 from headrace.errors import read_text, refusal
 from headrace.measurement.fio.results import BUFFERED
-from headrace.measurement.points import Measurement
+from headrace.measurement.points import Measurement, flight
 
 Json = dict[str, Any]
 Row = dict[str, str]
@@ -87,7 +87,15 @@ class _Phase:
         if self.name not in SINGLE and not self.name.startswith(MIXED):
             return [f"{self.name}: left out, it reads and writes no blocks"]
         buffered = [f"{self.name}: {BUFFERED}"] if self.row.get("direct IO") == "0" else []
-        return [*buffered, "percentiles are unknown: elbencho's CSV has means alone"]
+        return [*buffered, *self._remark_on_flight(), "percentiles are unknown: elbencho's CSV has means alone"]
+
+    def _remark_on_flight(self) -> list[str]:
+        """Remark on a phase that by Little's law had another number of requests in flight than its options say."""
+        points = self.points()
+        if not points:
+            return []
+        there = sum(one["iops"] * one["mean_ms"] for one in points) / 1000
+        return flight(self.name, there, points[0]["iodepth"] * points[0]["numjobs"])
 
     def _point(self, op: str, which: str, read_share: float | None) -> Json:
         seconds, iops, size = (self._number(name) for name in ("time ms [last]", f"{which}IOPS [last]", "block size"))

@@ -14,12 +14,14 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headrace._core import ScenarioError
 from headrace.devices import fitted as rows
 from headrace.errors import refusal
-from headrace.measurement import comparison, loads
+from headrace.measurement import comparison, loads, posterior
 from headrace.measurement.loads import Load
 from headrace.measurement.parameter import Parameter, parameter, place_of
 from headrace.measurement.points import Measurement, Tell
+from headrace.measurement.posterior import Fit, Known
 from headrace.report import Report
 from headrace.reports import comparison as reports
 from headrace.scenario import Scenario
@@ -38,19 +40,25 @@ STEP = 0.01
 MOST_STEPS = 20
 FOLDS = 5
 FOLD_STEPS = 6
-# Two parameters that go together so closely cannot be told apart: an error of one is made up for by the other.
+# Two parameters whose errors go together so closely cannot be told apart: an error of one is made up for by the other.
 TOO_CLOSE = 0.95
+# A parameter takes part in what the measurement leaves open with at least this share of its direction.
+TAKES_PART = 0.3
+APART = "fix one, or measure under loads that depend on one alone"
 # A parameter is not known where its standard error is more than this share of its range.
 TOO_WIDE = 0.25
-# The bounds of a prior are its 95 % interval, so its standard error is this share of its range.
-PRIOR_ERROR = 0.25
+# The relative error of a measured number, where there are as many parameters as numbers, so that nothing says how well
+# they are met.
+ASSUMED_ERROR = 0.05
+# Of one operation, simulated latencies that are off by more on average have a cause that no parameter stands for.
+SYSTEMATIC = 0.1
 AT_BOUND = 1e-2
 # At a bound, squares of errors are smaller than where the search began if these are this many times as large.
 BETTER = 1.05
 
 
 @dataclass
-class _Problem:
+class Problem:
     """Parameters, loads, and how far off the scenario is for given values."""
 
     scenario: Scenario
@@ -64,6 +72,7 @@ class _Problem:
     known: dict[tuple[float, ...], list[dict[str, Json]]] = field(default_factory=dict)
 
     def with_values(self, places: "Array") -> Scenario:
+        """Return the scenario with the values at these places."""
         values = {one.path: one.written(at) for one, at in zip(self.parameters, places, strict=True)}
         return self.scenario.with_(values)
 
@@ -72,11 +81,21 @@ class _Problem:
         key = tuple(float(at) for at in places)
         if key not in self.known:
             self.tell(f"{self.doing}: {len(self.known)} sets of values simulated under {len(self.of)} loads")
-            document = self.with_values(places).filled()
-            self.known[key] = loads.all_of(document, self.scenario.file, self.stream, self.of, self.requests)
+            self.known[key] = self._simulated(places)
         return self.known[key]
 
+    def _simulated(self, places: "Array") -> list[dict[str, Json]]:
+        try:
+            document = self.with_values(places).filled()
+            return loads.all_of(document, self.scenario.file, self.stream, self.of, self.requests)
+        except ScenarioError as error:
+            first = json.loads(error.problems)[0]
+            tried = ", ".join(f"{one.path}={one.written(at)}" for one, at in zip(self.parameters, places, strict=True))
+            help_ = "give `--vary` bounds between which all values can stand together"
+            raise refusal("--vary", f"with {tried}: {first['message']}", help_) from None
+
     def residuals(self, places: "Array", chosen: list[int]) -> "Array":
+        """Return ln(simulated / measured) of each measure under the chosen loads."""
         import numpy as np
 
         ran = self.ran(places)
@@ -117,50 +136,56 @@ class _Problem:
         )  # fmt: skip
         return all_of(found.x)
 
-    def spread(self, places: "Array", chosen: list[int], free: list[int]) -> "tuple[Array, Array]":
-        """Return the standard errors of the free parameters' places, and the correlations of these errors."""
+    def squares(self, places: "Array", chosen: list[int]) -> float:
+        """Return the sum of the squares of residuals."""
+        return float((self.residuals(places, chosen) ** 2).sum())
+
+    def spread(self, places: "Array", chosen: list[int], free: list[int]) -> "tuple[Array, float, float]":
+        """Return the covariance of the free parameters' places, the variance of a residual, how far intervals reach."""
         import numpy as np
+        from scipy import stats
 
-        residuals, jacobian = self.residuals(places, chosen), self.jacobian(places, chosen, free)
-        freedom = max(len(residuals) - len(free), 1)
+        jacobian = self.jacobian(places, chosen, free)
+        numbers = sum(len(self.of[at].measured) for at in chosen) * independent(self.measures)
+        if freedom := max(numbers - len(free), 0):
+            variance, reach = self.squares(places, chosen) / freedom, float(stats.t.ppf(0.975, freedom))
+        else:
+            variance, reach = ASSUMED_ERROR**2 * len(jacobian) / numbers, 1.96
+        variance = max(variance, 1e-8)
         # A prior as wide as the ranges keeps what is not told at all finite.
-        information = jacobian.T @ jacobian / max(float(residuals @ residuals) / freedom, 1e-8) + np.eye(len(free))
-        covariance = np.linalg.inv(information)
-        errors = np.sqrt(np.diag(covariance))
-        return errors, covariance / np.outer(errors, errors)
+        information = jacobian.T @ jacobian / variance + np.eye(len(free))
+        return np.linalg.inv(information), variance, reach
 
 
-@dataclass
-class _Fit:
-    """Where the parameters end, and what is known of each."""
-
-    places: "Array"
-    free: list[int]
-    """The parameters that the measurement determines. The others are where they began."""
-    errors: "Array"
-    """The standard errors of their places."""
-    alike: list[str]
-    """Pairs that the measurement cannot tell apart, in words."""
+def independent(measures: tuple[str, ...]) -> int:
+    """Return how many numbers a load tells of an operation: rate and mean of a closed loop are one (Little's law)."""
+    return len(set(measures) - set(FITTED)) + (not set(FITTED).isdisjoint(measures))
 
 
-def _determined(problem: _Problem, chosen: list[int]) -> _Fit:
+def _determined(problem: Problem, chosen: list[int]) -> Fit:
     """Fit the parameters that the measurement determines: without the least determined one, until all are."""
+    import numpy as np
+
     prior = _start(problem.parameters)
     places, free = prior, list(range(len(prior)))
-    alike: list[str] | None = None
+    together: list[str] | None = None
     while free:
         places = problem.fitted(places, chosen, free)
-        errors, correlation = problem.spread(places, chosen, free)
-        alike = _alike(problem.parameters, correlation) if alike is None else alike
+        covariance, variance, reach = problem.spread(places, chosen, free)
+        together = _together(problem.parameters, covariance) if together is None else together
+        errors = np.sqrt(np.diag(covariance))
         widest = int(errors.argmax())
         if errors[widest] <= TOO_WIDE or _is_drawn_to_a_bound(problem, chosen, (places, prior), free[widest]):
-            return _Fit(places, free, errors, alike)
+            return Fit(
+                places, free, covariance, variance, reach, together + _close(problem.parameters, free, covariance)
+            )
         places[free[widest]] = prior[free[widest]]
         del free[widest]
-    return _Fit(prior, free, prior[:0], alike or [])
+    squares = problem.squares(prior, chosen)
+    return Fit(prior, free, np.zeros((0, 0)), squares / len(problem.residuals(prior, chosen)), 1.96, together or [])
 
 
-def _is_drawn_to_a_bound(problem: _Problem, chosen: list[int], ends: "tuple[Array, Array]", at: int) -> bool:
+def _is_drawn_to_a_bound(problem: Problem, chosen: list[int], ends: "tuple[Array, Array]", at: int) -> bool:
     """Return true if a parameter ends at a bound and fits better there than where it began.
 
     What is far from all bounds leaves errors so large that nothing seems to be determined.
@@ -170,8 +195,7 @@ def _is_drawn_to_a_bound(problem: _Problem, chosen: list[int], ends: "tuple[Arra
         return False
     began = places.copy()
     began[at] = prior[at]
-    squares = [float((problem.residuals(one, chosen) ** 2).sum()) for one in (began, places)]
-    return squares[0] > BETTER * squares[1]
+    return problem.squares(began, chosen) > BETTER * problem.squares(places, chosen)
 
 
 def fit(
@@ -198,10 +222,12 @@ def fit(
     if twice := [path for path, many in Counter(one.path for one in parameters).items() if many > 1]:
         raise refusal("--vary", f"`{twice[0]}` is given twice", "give each field once, with its bounds")
     _refuse_too_few(parameters, of, measures)
-    problem = _Problem(scenario, name, parameters, of, requests, measures, tell or (lambda _: None))
+    problem = Problem(scenario, name, parameters, of, requests, measures, tell or (lambda _: None))
     every = list(range(len(of)))
     best = _determined(problem, every)
-    told, warnings = _rows(problem, best), [*best.alike, *_warnings(problem, best)]
+    known = posterior.known(problem, every, best)
+    told = [_row(one, known[at]) for at, one in enumerate(parameters)]
+    warnings = [*best.together, *_warnings(problem, best, known)]
     judged = None
     if cross_validate:
         problem.doing = "cross-validating"
@@ -210,16 +236,13 @@ def fit(
         warnings.append("too few loads to fit some and judge on the others: how it predicts is not known")
     values = {row["parameter"]: row["is"] for row in told}
     fitted = scenario.with_(values | {"uncertain": {}})
-    # What is known to the last digit written has no interval.
-    wide = (row for row in told if row["interval"][0] != row["interval"][1])
-    uncertain = {row["parameter"]: f"{row['interval'][0]}..{row['interval'][1]}" for row in wide}
     compared = comparison.compare(fitted, found, stream=name, requests=requests)
     return {
         "parameters": told,
         "warnings": [*warnings, *compared["remarks"]],
         "fitted": compared,
         "cross_validated": judged,
-        "scenario": fitted.filled() | {"uncertain": uncertain},
+        "scenario": fitted.filled() | {"uncertain": _uncertain(parameters, known)},
     }
 
 
@@ -234,18 +257,18 @@ def told_apart(
     """Return which fields, each `PATH=LOW..HIGH`, a measurement cannot determine; nothing is fitted."""
     of, _ = loads.loads_of(found)
     parameters = [parameter(given, scenario) for given in vary]
-    problem = _Problem(scenario, loads.stream_of(scenario, None), parameters, of, requests, measures)
+    problem = Problem(scenario, loads.stream_of(scenario, None), parameters, of, requests, measures)
     places, every = _start(parameters), list(range(len(parameters)))
-    errors, correlation = problem.spread(places, list(range(len(of))), every)
-    known = [one for one, error in zip(parameters, errors, strict=True) if error <= TOO_WIDE]
-    return _alike(parameters, correlation) + [_says_little(one) for one in parameters if one not in known]
+    covariance, _, _ = problem.spread(places, list(range(len(of))), every)
+    wide = [one for one, variance in zip(parameters, covariance.diagonal(), strict=True) if variance > TOO_WIDE**2]
+    apart = _together(parameters, covariance) + _close(parameters, every, covariance)
+    return apart + [_says_little(one) for one in wide]
 
 
 def _refuse_too_few(parameters: list[Parameter], of: list[Load], measures: tuple[str, ...]) -> None:
     if not parameters:
         raise refusal("--vary", "nothing varies", "say what is fitted: --vary system.drive.service=50 us..500 us")
-    # The rate and the mean latency of a closed loop are one number (Little's law).
-    each = len(set(measures) - set(FITTED)) + (not set(FITTED).isdisjoint(measures))
+    each = independent(measures)
     told = sum(len(load.measured) for load in of) * each
     if told < len(parameters):
         what = "operations" if each == 1 else "numbers"
@@ -265,56 +288,107 @@ def _begins(one: Parameter) -> float:
     return 0.5 if at is None else at
 
 
-def _rows(problem: _Problem, fit: _Fit) -> list[Json]:
-    """Return each parameter with its standard error and its 95 % interval."""
-    errors = dict(zip(fit.free, map(float, fit.errors), strict=True))
-    pairs = enumerate(zip(problem.parameters, map(float, fit.places), strict=True))
-    return [_row(one, place, errors.get(at)) for at, (one, place) in pairs]
+def _row(one: Parameter, known: Known) -> Json:
+    """Return a parameter with its standard error and its 95 % interval; one that is not determined as it was."""
+    was_kept = not known.determined and place_of(one) is not None
+    now = one.was if was_kept else one.written(known.place)
+    interval = [one.written(end) for end in known.interval]
+    row = rows.row(one.path, one.was, now, one.slope(known.place) * known.error)
+    return row | {"unit": one.unit, "interval": interval, "determined": known.determined}
 
 
-def _row(one: Parameter, place: float, error: float | None) -> Json:
-    """Return a parameter; one without an error keeps its prior, with the bounds as interval."""
-    if error is None:
-        now, error, ends = one.written(place) if place_of(one) is None else one.was, PRIOR_ERROR, (0.0, 1.0)
-        return _told(one, now, one.slope(place) * error, ends) | {"determined": False}
-    ends = (max(place - 2 * error, 0.0), min(place + 2 * error, 1.0))
-    return _told(one, one.written(place), one.slope(place) * error, ends) | {"determined": True}
+def _uncertain(parameters: list[Parameter], known: dict[int, Known]) -> dict[str, str]:
+    """Return the intervals as `uncertain` has them; what is known to the last digit written has none."""
+
+    def span(one: Parameter, ends: tuple[float, float]) -> str:
+        return "..".join(str(one.written(end)) for end in ends)
+
+    told: dict[str, str] = {}
+    for at, of in known.items():
+        one = parameters[at]
+        own, *_ = text = [span(one, of.own)]
+        text += [
+            f"{span(one, ends)} with {parameters[other].path}"
+            for other, ends in of.follows.items()
+            if parameters[other].path in told
+        ]
+        if len(text) > 1 or len(set(own.split(".."))) > 1:
+            told[one.path] = " and ".join(text)
+    return told
 
 
-def _told(one: Parameter, now: Any, error: float, ends: tuple[float, float]) -> Json:
-    interval = [one.written(end) for end in ends]
-    return rows.row(one.path, one.was, now, error) | {"unit": one.unit, "interval": interval}
+def _close(parameters: list[Parameter], free: list[int], covariance: "Array") -> list[str]:
+    """Return which of the fitted parameters make up for each other's errors, two by two."""
+    import numpy as np
 
-
-def _alike(parameters: list[Parameter], correlation: "Array") -> list[str]:
+    errors = np.sqrt(np.diag(covariance))
+    correlation = covariance / np.outer(errors, errors)
     return [
-        f"the measurement cannot tell {one.path} and {other.path} apart "
-        f"(correlation {correlation[i, j]:+.2f}): fix one, or measure under loads that depend on one alone"
-        for (i, one), (j, other) in combinations(enumerate(parameters), 2)
+        f"the measurement cannot tell {parameters[free[i]].path} and {parameters[free[j]].path} apart "
+        f"(correlation {correlation[i, j]:+.2f}): {APART}"
+        for i, j in combinations(range(len(free)), 2)
         if abs(correlation[i, j]) > TOO_CLOSE
     ]
+
+
+def _together(parameters: list[Parameter], covariance: "Array") -> list[str]:
+    """Return which parameters the measurement cannot tell apart: a change of some is made up for by the others."""
+    import numpy as np
+
+    variances, directions = np.linalg.eigh(covariance)
+    said = []
+    for variance, direction in zip(variances, directions.T, strict=True):
+        part = [one.path for one, share in zip(parameters, direction, strict=True) if abs(share) >= TAKES_PART]
+        if variance > TOO_WIDE**2 and len(part) > 1:
+            said.append(f"the measurement cannot tell {', '.join(part[:-1])} and {part[-1]} apart: {APART}")
+    return said
 
 
 def _says_little(one: Parameter) -> str:
     return f"the measurement hardly determines {one.path}: its standard error spans much of its range"
 
 
-def _warnings(problem: _Problem, fit: _Fit) -> list[str]:
+def _warnings(problem: Problem, fit: Fit, known: dict[int, Known]) -> list[str]:
     warnings = []
     for at, (one, place) in enumerate(zip(problem.parameters, fit.places, strict=True)):
         if at not in fit.free:
-            begins = "the middle of its bounds" if place_of(one) is None else "its value in the scenario"
+            begins = _prior_of(one)
+            low, high = (one.written(end) for end in known[at].interval)
             warnings.append(
-                f"{_says_little(one)}, so it keeps {begins}, {one.written(place)}, with its bounds as interval"
+                f"{_says_little(one)}, so it keeps {begins}, {one.written(place)}, with {low}..{high} as interval"
             )
         elif place < AT_BOUND or place > 1 - AT_BOUND:
             warnings.append(
                 f"{one.path} ends at its bound, {one.written(round(place))}: widen it, or something is missing"
             )
+    return warnings + _systematic(problem, fit)
+
+
+def _prior_of(one: Parameter) -> str:
+    """Return where the search begins, in words."""
+    if place_of(one) is not None:
+        return "its value in the scenario"
+    return "the middle of its bounds" + ("" if one.was is None else f" (the scenario has {one.was}, outside of them)")
+
+
+def _systematic(problem: Problem, fit: Fit) -> list[str]:
+    """Return which operation is simulated too slowly or too fast under most loads, so that something is missing."""
+    errors: dict[str, list[float]] = {}
+    for load, ran in zip(problem.of, problem.ran(fit.places), strict=True):
+        for op, measured in load.measured.items():
+            errors.setdefault(op, []).append(math.log(ran[op]["mean_ms"] / measured["mean_ms"]))
+    warnings = []
+    for op, logs in errors.items():
+        mean = sum(logs) / len(logs)
+        if len(logs) > 1 and abs(mean) > SYSTEMATIC:
+            warnings.append(
+                f"{op}s are simulated {abs(math.expm1(mean)):.0%} too {'slow' if mean > 0 else 'fast'} on average, "
+                "which no parameter makes up for: the scenario lacks something, and intervals do not say how much"
+            )
     return warnings
 
 
-def _cross_validated(problem: _Problem, best: _Fit) -> Json | None:
+def _cross_validated(problem: Problem, best: Fit) -> Json | None:
     """Fit without each share of the loads in turn, and judge on it; None where too few remain to fit."""
     many = len(problem.of)
     folds = [list(range(many))[at::FOLDS] for at in range(min(FOLDS, many))]
@@ -323,10 +397,18 @@ def _cross_validated(problem: _Problem, best: _Fit) -> Json | None:
     errors = []
     for fold in folds:
         rest = [at for at in range(many) if at not in fold]
-        places = problem.fitted(best.places, rest, best.free, FOLD_STEPS)
-        ran = problem.ran(places)
+        ran = problem.ran(_without_others(problem, rest, best))
         errors += [row for at in fold for row in comparison.rows_of(problem.of[at], ran[at])]
     return {"folds": len(folds)} | (comparison.summary(errors) or {})
+
+
+def _without_others(problem: Problem, rest: list[int], best: Fit) -> "Array":
+    """Fit to the rest of the loads. What they do not determine is where it began: where it ended, other loads say."""
+    covariance, _, _ = problem.spread(best.places, rest, best.free)
+    free = [at for at, variance in zip(best.free, covariance.diagonal(), strict=True) if variance <= TOO_WIDE**2]
+    start = _start(problem.parameters)
+    start[free] = best.places[free]
+    return problem.fitted(start, rest, free, FOLD_STEPS) if free else start
 
 
 def file_text(found: Json) -> str:

@@ -3,9 +3,11 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from headrace import _core
+from headrace.devices import catalogue
 from headrace.errors import refusal
 from headrace.scenario import Scenario
 from headrace.written import written
@@ -45,6 +47,10 @@ class Parameter:
             return math.log(value / self.low) / math.log(self.high / self.low)
         return (value - self.low) / (self.high - self.low)
 
+    def number(self, text: str) -> float:
+        """Return a value that is written as those of the bounds are, in `unit`."""
+        return _ends(text, text.strip(), text.strip())[0]
+
     def slope(self, at: float) -> float:
         """Return by how much the value changes with the place."""
         return self.value(at) * math.log(self.high / self.low) if self.logarithmic else self.high - self.low
@@ -70,12 +76,13 @@ def parameter(given: str, scenario: Scenario) -> Parameter:
     ends = _ends(given, low, high)
     if not ends[0] < ends[1]:
         raise refusal(given, f"`{given}`: {low} is not below {high}", "give the smaller bound first")
-    was = _value_at(scenario.filled(), path)
+    was = _value_at(scenario.filled(), path, Path(scenario.file).parent)
     if isinstance(was, int) and not isinstance(was, bool):
         told = f"`{path}` is a whole number; least squares needs one that can change a little"
         raise refusal(given, told, f"try values one by one: headrace validate with {path} set, or headrace optimise")
     found = Parameter(path, *ends, was=was)
-    scenario.with_({path: found.written(0.0)})
+    for end in (0.0, 1.0):
+        scenario.with_({path: found.written(end)})
     return found
 
 
@@ -91,12 +98,15 @@ def _ends(given: str, low: str, high: str) -> tuple[float, float, str]:
     raise refusal(given, told, "give both with a unit: times, sizes, data rates, frequencies; or as plain numbers")
 
 
-def _value_at(document: Any, path: str) -> Any:
+def _value_at(document: Any, path: str, beside: Path) -> Any:
     """Return what stands in a document, or None: what has a default may be absent, and `--set` can go deeper.
 
-    Numbers of a device have their origin beside their value.
+    A device may be a name, of a file in the folder `beside` or of the catalogue. Its numbers have their origin beside
+    their value.
     """
     for step in path.split("."):
+        if isinstance(document, str):
+            document = catalogue.numbers(document, beside)
         if not isinstance(document, Mapping) or step not in document:
             return None
         document = document[step]

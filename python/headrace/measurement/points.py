@@ -69,6 +69,21 @@ WHOLE = {"count", "bytes"}
 FORMAT = 1
 
 
+# Requests in flight that were seen, over those that were asked for: a benchmark itself takes some of the time where
+# answers are fast, and flushes and the end of a short run change the mean.
+LEAST_THERE, MOST_THERE = 0.5, 1.5
+
+
+def flight(job: str, there: float, asked: int) -> list[str]:
+    """Return a remark on a job that by Little's law had another number of requests in flight than its options say."""
+    if LEAST_THERE <= there / asked <= MOST_THERE:
+        return []
+    return [
+        f"{job}: {there:.3g} in flight on average (requests per second times latency), not the {asked} of its options, "
+        "with which it is simulated: something slowed it down, or the options are those of another job"
+    ]
+
+
 @dataclass
 class Measurement(InNotebook):
     """Points that were measured, as `COLUMNS` names them, one a mapping.

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from headrace.errors import refusal
@@ -21,17 +22,13 @@ Band = dict[str, tuple[float, float] | None]
 def bands(scenario: Scenario, stream: str, of: list[Load], requests: int) -> list[dict[str, Band]] | None:
     """Return the 95 % interval of each prediction, by load, operation and measure; none if no value is uncertain.
 
-    Uncertain values are drawn independently, normally about the middle of their intervals (of their logarithms, if they
-    are above zero), so a value of the scenario that lies to one side has a band that does, too.
-    Errors of the model that no value stands for are not in the bands.
+    Uncertain values are drawn normally about the values of the scenario, to each side as far as their intervals reach;
+    one that follows another moves with it. Errors of the model that no value stands for are not in the bands.
     """
-    uncertain = [parameter(f"{path}={span}", scenario) for path, span in scenario.filled().get("uncertain", {}).items()]
-    if not uncertain:
+    told = scenario.filled().get("uncertain", {})
+    if not told:
         return None
-    for one in uncertain:
-        if one.was is not None and place_of(one) is None:
-            told = f"`uncertain`: {one.path} is {one.was}, which is not from {one.written(0.0)} to {one.written(1.0)}"
-            raise refusal(scenario.file, told, "give an interval that contains the value")
+    uncertain = [_read(path, span, scenario) for path, span in told.items()]
     drawn = [
         loads.all_of(scenario.with_(values).filled(), scenario.file, stream, of, requests)
         for values in _draws(uncertain)
@@ -39,14 +36,60 @@ def bands(scenario: Scenario, stream: str, of: list[Load], requests: int) -> lis
     return [{op: _band([draw[at][op] for draw in drawn]) for op in load.measured} for at, load in enumerate(of)]
 
 
-def _draws(uncertain: list[Parameter]) -> Iterator[Json]:
+@dataclass
+class _Uncertain:
+    """A value with its interval, as places from 0 to 1 in it."""
+
+    parameter: Parameter
+    place: float
+    """Where the value of the scenario lies."""
+    follows: dict[str, tuple[float, float]]
+    """By path of another: where it is at both ends of the other's interval."""
+
+
+def _read(path: str, told: str, scenario: Scenario) -> _Uncertain:
+    """Read `LOW..HIGH and LOW..HIGH with PATH`."""
+    own, *others = told.split(" and ")
+    one = parameter(f"{path}={own}", scenario)
+    if one.was is not None and place_of(one) is None:
+        said = f"`uncertain`: {one.path} is {one.was}, which is not from {one.written(0.0)} to {one.written(1.0)}"
+        raise refusal(scenario.file, said, "give an interval that contains the value")
+    follows = {}
+    for part in others:
+        span, _, other = part.partition(" with ")
+        low, high = (one.place(one.number(end)) for end in span.split(".."))
+        follows[other.strip()] = (low, high)
+    place = place_of(one)
+    return _Uncertain(one, 0.5 if place is None else place, follows)
+
+
+def _draws(uncertain: list[_Uncertain]) -> Iterator[Json]:
     """Give values of all parameters, evenly spread over their distributions; always the same ones."""
     from scipy.special import ndtri
     from scipy.stats import qmc
 
     for shares in qmc.Sobol(len(uncertain), rng=1).random(DRAWS):
-        places = 0.5 + ndtri(shares) / 4
-        yield {one.path: one.written(min(max(float(at), 0.0), 1.0)) for one, at in zip(uncertain, places, strict=True)}
+        places: dict[str, float] = {}
+        middles = {one.parameter.path: one.place for one in uncertain}
+        for one, normal in zip(uncertain, ndtri(shares), strict=True):
+            own = min(max(_beside(one.place, (0.0, 1.0), float(normal) / 2), 0.0), 1.0)
+            moved = (
+                _beside(one.place, ends, _way(places[other], middles[other])) - one.place
+                for other, ends in one.follows.items()
+            )
+            places[one.parameter.path] = own + sum(moved)
+        yield {one.parameter.path: one.parameter.written(places[one.parameter.path]) for one in uncertain}
+
+
+def _way(place: float, middle: float) -> float:
+    """Return how far a place is from the middle to the end at 0, as a negative share, or to that at 1."""
+    room = 1 - middle if place > middle else middle
+    return (place - middle) / room if room > 0 else 0.0
+
+
+def _beside(middle: float, ends: tuple[float, float], way: float) -> float:
+    """Return the place that is this share of the way from the middle to the upper or, below 0, to the lower end."""
+    return middle + (ends[1] - middle) * way if way > 0 else middle + (middle - ends[0]) * way
 
 
 def _band(ran: list[Json]) -> Band:

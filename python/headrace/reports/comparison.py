@@ -77,9 +77,10 @@ def in_a_sentence(found: Json) -> str:
         )
     parts = [f"{op}s {overall[op]['mean_size_percent']:.1f} %" for op in ("read", "write") if overall[op]]
     apart = f" ({', '.join(parts)})" if len(parts) > 1 else ""
-    every = overall["all"]
+    every, many = overall["all"], len(found["rows"])
+    over = f", over {every['n']} of {many} loads" if every["n"] < many else ""
     return (
-        f"Simulated bandwidth differs from the measured by {every['mean_size_percent']:.1f} % on average{apart}, "
+        f"Simulated bandwidth differs from the measured by {every['mean_size_percent']:.1f} % on average{apart}{over}, "
         f"at most {every['worst_percent']:+.1f} %; mean latency by {every['latency_mean_size_percent']:.1f} %."
         f"{_in_bands(found)}"
     )
@@ -146,8 +147,9 @@ def _row(row: Json, of: Unit) -> list[str]:
 
 def fitted_in_a_sentence(found: Json) -> str:
     """Return what a fit reached, on what it was fitted to and on what it was not."""
-    fitted = found["fitted"]["overall"]["all"]
-    said = f"Fitted: simulated bandwidth differs from the measured by {fitted['mean_size_percent']:.1f} % on average"
+    # Of all loads, settled or not: all were fitted, and all are left out in turn.
+    errors = [abs(row["error_percent"][RATE]) for row in found["fitted"]["rows"]]
+    said = f"Fitted: simulated bandwidth differs from the measured by {sum(errors) / len(errors):.1f} % on average"
     judged = found["cross_validated"]
     if judged is None:
         return said + "."

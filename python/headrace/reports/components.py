@@ -10,6 +10,8 @@ Json = dict[str, Any]
 
 # Below this utilisation headroom is shown as more than a hundredfold.
 LEAST_USED = 0.01
+# Ratios as near to 1 as this are of numbers that pages write alike.
+NEARLY = 0.02
 # More alike components than this are one row.
 MOST_ALIKE = 4
 
@@ -167,7 +169,7 @@ def headroom(found: Json) -> Table:
     least = ["mean queue", f"mean wait, {units[0].name}", f"server held, {units[1].name}"]
     columns = ["", " ", "busy", "background", "headroom", *least]
     heading, aside = "Headroom", "the multiple of this load at which a component saturates"
-    if not _is_open(found):
+    if not _is_proportional(found):
         columns, told = _without(4, columns), [_without(4, row) for row in told]
         heading, aside = "Utilisation", "the share of the time for which components are busy"
     if not any(background(part) for part in measured):
@@ -179,13 +181,17 @@ def _without(at: int, row: list[Any]) -> list[Any]:
     return row[:at] + row[at + 1 :]
 
 
-def _is_open(found: Json) -> bool:
-    return found["bottleneck"] is not None and found["bottleneck"]["saturates_at"] is not None
+def _is_proportional(found: Json) -> bool:
+    """Return true if utilisation grows in proportion to the load, so that its inverse is the answer's headroom."""
+    of = found["bottleneck"]
+    if of is None or of["saturates_at"] is None or of["saturated"]:
+        return False
+    return bool(abs(of["saturates_at"] * of["utilisation"] - 1) <= NEARLY)
 
 
 def _headroom_of(part: Json, portion: Json, found: Json) -> list[Cell]:
     used = portion["utilisation"]
-    multiple = _multiple(used) if _is_open(found) and used > 0 else ""
+    multiple = _multiple(used) if _is_proportional(found) and used > 0 else ""
     return [_portion(part, portion), Level(min(used, 1)), f"{used:.1%}", "", multiple, _queue(portion), "", ""]
 
 
@@ -201,7 +207,7 @@ def _headroom(part: Json, found: Json, units: tuple[Unit, Unit]) -> list[Cell]:
         Level(min(used - behind, 1), min(behind, 1)),
         f"{used:.1%}",
         f"{behind:.1%}" if behind else "",
-        _multiple(used) if _is_open(found) and used > 0 else "",
+        _multiple(used) if _is_proportional(found) and used > 0 else "",
         level(part["queue"]),
         units[0].cell(part["waiting_ms"]),
         units[1].cell(part["service_ms"]),

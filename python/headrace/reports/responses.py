@@ -24,9 +24,10 @@ def legs(path: list[Json]) -> list[Leg]:
     found = [(leg["component"], what, leg[f"{what}_ms"]) for leg in path for what in WHATS]
     total = sum(leg[2] for leg in found)
     longest = sorted((leg for leg in found if leg[2] > 0), key=lambda leg: leg[2], reverse=True)
-    small = [leg for leg in longest if leg[2] < LEAST_SHARE * total]
+    large = [leg for leg in longest if leg[2] >= LEAST_SHARE * total]
+    small = longest[len(large) :]
     if len(small) > 1:  # Nobody looks for a bottleneck among them.
-        longest = [*(leg for leg in longest if leg not in small), ("other", "", sum(leg[2] for leg in small))]
+        longest = [*large, ("other", "", sum(leg[2] for leg in small))]
     return [(component, what, time, time / total) for component, what, time in longest]
 
 

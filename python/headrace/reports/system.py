@@ -94,8 +94,11 @@ def _boxes(found: Json) -> dict[str, Box]:
         )
         for stream in found["streams"]
     }
+    members_of: dict[str, list[Json]] = {group: [] for group in uses}
+    for component in components:
+        members_of[component["group"]].append(component)
     for group, leads_to in uses.items():
-        members = [component for component in components if component["group"] == group]
+        members = members_of[group]
         busiest = max(members, key=lambda member: member["utilisation"] or 0.0)
         name = _short(group, members) + (f" × {len(members)}" if len(members) > 1 else "")
         behind = sum(share for cause, share in busiest["utilisation_by_cause"].items() if cause != "host")
@@ -125,8 +128,11 @@ def _depths(uses: dict[str, set[str]]) -> dict[str, int]:
     """Return the column of each group: one more than that of the last that leads to it."""
     depths = dict.fromkeys(uses, 1)
     for _ in uses:
+        before = depths.copy()
         for group, leads_to in uses.items():
             depths |= {other: max(depths[other], depths[group] + 1) for other in leads_to}
+        if depths == before:
+            break
     return depths
 
 

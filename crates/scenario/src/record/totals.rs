@@ -1,5 +1,6 @@
 //! Totals of a stream, by the components that its requests met.
 
+use headrace_units::Nanos;
 use headrace_work::{Breakdown, TimeKind};
 
 use super::steps::StepTotals;
@@ -11,8 +12,6 @@ pub struct Totals {
     pub bytes: u64,
     /// The time of all requests.
     pub legs: Legs,
-    /// The time of the slowest: of all requests, then of each operation.
-    pub slowest: Vec<Slowest>,
     /// Of training.
     pub steps: StepTotals,
 }
@@ -44,12 +43,18 @@ impl Legs {
     #[inline]
     fn add(&mut self, breakdown: &Breakdown, groups: &[u32]) {
         for (at, what, span) in breakdown.spans() {
-            let group = groups[at.index()] as usize;
-            if group.wrapping_sub(self.first) >= self.times.len() {
-                self.cover(group);
-            }
-            self.times[group - self.first][column(what)] += u128::from(span.0);
+            self.charge(groups[at.index()], what, span, 1);
         }
+    }
+
+    /// Adds the time of as many requests as one stands for.
+    #[inline]
+    pub fn charge(&mut self, group: u32, what: TimeKind, span: Nanos, stands_for: u64) {
+        let group = group as usize;
+        if group.wrapping_sub(self.first) >= self.times.len() {
+            self.cover(group);
+        }
+        self.times[group - self.first][column(what)] += u128::from(span.0) * u128::from(stands_for);
     }
 
     /// Makes room for a group that no request met before.
@@ -74,16 +79,6 @@ impl Legs {
     }
 }
 
-/// Requests that took longer than 99 % of those before them, as far as that was known: it is determined again when a run has become two
-/// to four times as long.
-#[derive(Clone, Debug, Default)]
-pub struct Slowest {
-    /// Number of requests.
-    pub count: u64,
-    /// Their time.
-    pub legs: Legs,
-}
-
 impl Totals {
     /// Adds a request of `bytes` with its breakdown; `groups` has the group of each component.
     #[inline]
@@ -94,26 +89,11 @@ impl Totals {
 
     /// Returns what was added since `earlier`.
     pub fn since(&self, earlier: &Self) -> Self {
-        let nothing = Slowest::default();
-        let slowest = self.slowest.iter().enumerate().map(|(at, now)| {
-            let then = earlier.slowest.get(at).unwrap_or(&nothing);
-            Slowest { count: now.count - then.count, legs: now.legs.since(&then.legs) }
-        });
         Self {
             bytes: self.bytes - earlier.bytes,
             legs: self.legs.since(&earlier.legs),
-            slowest: slowest.collect(),
             steps: self.steps.since(&earlier.steps),
         }
-    }
-}
-
-impl Slowest {
-    /// Adds a request that is one of them.
-    #[cold]
-    pub fn add(&mut self, breakdown: &Breakdown, groups: &[u32]) {
-        self.count += 1;
-        self.legs.add(breakdown, groups);
     }
 }
 
@@ -129,7 +109,6 @@ pub const fn column(what: TimeKind) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use headrace_units::Nanos;
     use headrace_work::NodeId;
 
     use super::*;

@@ -23,10 +23,22 @@ pub fn in_words(results: &Results) -> String {
     sentences.extend(results.busiest_stretch.iter().map(stretch::in_words));
     sentences.extend(evictions::in_words(results));
     sentences.extend(rebuilds::in_words(results));
+    if let Some(told) = results.bottleneck.as_ref().filter(|_| has_answers).and_then(overload) {
+        sentences.insert(results.objectives.len(), told);
+    }
     if !results.complete {
         sentences.insert(0, "INCOMPLETE.".to_owned());
     }
     sentences.join(" ")
+}
+
+/// Returns what must be known before any response time, if more is asked for than is sustained.
+fn overload(bottleneck: &Bottleneck) -> Option<String> {
+    let share = bottleneck.saturates_at.filter(|share| bottleneck.saturated && *share < 1.0)?;
+    let kept_up = 100.0 * share;
+    Some(format!(
+        "OVERLOADED: {kept_up:.0} % of the load can be sustained, and response times grow for as long as it lasts."
+    ))
 }
 
 /// Returns the sentence on the bottleneck and the headroom.
@@ -48,7 +60,7 @@ fn limit(bottleneck: &Bottleneck, streams: &[StreamResults]) -> String {
     };
     if let Some(closed) = &bottleneck.closed {
         let train = streams.iter().all(|stream| stream.steps.is_some());
-        let more = if train { "more accelerators, or reader threads," } else { "more in flight" };
+        let more = if train { "more accelerators, or more reads at once," } else { "more in flight" };
         return of_clients(bottleneck, &what, closed, more);
     }
     match bottleneck.saturates_at {

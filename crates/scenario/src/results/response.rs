@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::plan::Plan;
+use crate::record::Legs;
 use crate::run::SeriesOutcome;
 use crate::theory::SHARES;
 
@@ -32,8 +33,7 @@ pub struct ResponseResults {
     pub sd_ms: f64,
     /// Maximum, including warm-up.
     pub max_ms: f64,
-    /// As `path`, for the slowest requests, about 1 % of all: those that took longer than 99 % of the requests before them, as far as was
-    /// known when they completed; empty in a short run.
+    /// As `path`, for the slowest requests, about 1 % of all: those that took p99 or longer; of many a sample. Empty in a short run.
     pub slowest: Vec<LegResults>,
     /// Quantiles p50, p90, p95, p99 and p99.9.
     pub quantiles_ms: Vec<QuantileResults>,
@@ -91,14 +91,19 @@ pub(super) fn of(plan: &Plan, series: &[&SeriesOutcome], is_cut_off: bool, widen
         settling: settlings.map(|all| all.iter().sum::<f64>() / all.len().max(1) as f64),
         sd_ms: total.sd_ns() * 1e-6,
         max_ms: total.max().ms(),
-        slowest: path(
-            plan,
-            series.iter().map(|one| &one.slowest.legs),
-            series.iter().map(|one| one.slowest.count).sum(),
-        ),
+        slowest: slowest(plan, series),
         quantiles_ms: quantiles(series, total.max(), widen),
         quantile_error: QUANTILE_ERROR,
     }
+}
+
+/// Where the time of the slowest requests went: those of all replications that took as long as their p99 together, which the value of its bucket
+/// may exceed.
+fn slowest(plan: &Plan, series: &[&SeriesOutcome]) -> Vec<LegResults> {
+    let p99 = merged(series).quantile(0.99);
+    let from = Nanos((p99.0 as f64 * (1.0 - QUANTILE_ERROR)) as u64);
+    let (counts, legs): (Vec<u64>, Vec<Legs>) = series.iter().map(|one| one.slowest.at_least(from)).unzip();
+    path(plan, legs.iter(), counts.iter().sum())
 }
 
 /// The correlation time of each replication as a share of what is kept of it; none where one is too short to tell.

@@ -14,7 +14,7 @@ use super::replication::Replication;
 use crate::checks::{self, Evidence};
 use crate::operation::Operation;
 use crate::record::{
-    HealthPhase, Legs, Mark, MeterReading, Record, Slowest, StepTotals, StreamRecord, Totals,
+    HealthPhase, Legs, Mark, MeterReading, Record, SlowSample, StepTotals, StreamRecord, Totals,
 };
 
 /// Outcome of one replication.
@@ -134,8 +134,8 @@ pub struct SeriesOutcome {
     pub quarters: Option<[f64; 4]>,
     /// The part left out, as a share of the part kept.
     pub left_out: f64,
-    /// The time of the slowest requests.
-    pub slowest: Slowest,
+    /// The slowest requests.
+    pub slowest: SlowSample,
 }
 
 /// Outcome of one component, after the warm-up.
@@ -282,7 +282,8 @@ fn streams(record: &Record, of: &Replication, first: usize, now: Nanos) -> Vec<S
 fn stream_outcome(stream: &StreamRecord, index: usize, first: usize, cut: Option<&Mark>) -> StreamOutcome {
     let nothing = Totals::default();
     let kept = stream.totals.since(cut.map_or(&nothing, |mark| &mark.totals[index]));
-    let mut slowest = kept.slowest.into_iter();
+    let warm_up = cut.map_or(Nanos::ZERO, |mark| mark.time);
+    let mut slowest = stream.slowest.iter().map(|sample| sample.after(warm_up));
     let mut next = |series| SeriesOutcome {
         slowest: slowest.next().unwrap_or_default(),
         ..series_outcome(series, first)
@@ -314,7 +315,7 @@ fn series_outcome(series: &Series, first: usize) -> SeriesOutcome {
         interval: series.interval_from(first),
         quarters: series.quarters_from(first),
         left_out: series.count_before(first) as f64 / tally.count().max(1) as f64,
-        slowest: Slowest::default(),
+        slowest: SlowSample::default(),
     }
 }
 

@@ -1,5 +1,8 @@
 //! What limits a system: the component with the largest demand, then the next.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
 use headrace_work::NodeId;
 
 use super::network::{DepthLimit, QueueNetwork, ServiceQueue};
@@ -62,16 +65,22 @@ fn used<'n>(network: &'n QueueNetwork) -> impl Iterator<Item = UsedUp<'n>> {
 /// The groups of queues, and queue depths, by how soon they saturate at this mix of streams, the first first.
 pub fn of(network: &QueueNetwork, mix: &[f64]) -> Vec<StationLimit> {
     let mut limits: Vec<StationLimit> = Vec::new();
+    let mut known: BTreeMap<String, usize> = BTreeMap::new();
     for used in used(network) {
         let found = limit(network, used, mix);
-        match limits.iter_mut().find(|known| known.component == found.component) {
-            Some(known) => {
+        match known.entry(found.component.clone()) {
+            Entry::Occupied(at) => {
+                let known = &mut limits[*at.get()];
                 let count = known.count + 1;
-                let busiest =
-                    if found.saturates_at_per_s < known.saturates_at_per_s { found } else { known.clone() };
-                *known = StationLimit { count, ..busiest };
+                if found.saturates_at_per_s < known.saturates_at_per_s {
+                    *known = found;
+                }
+                known.count = count;
             }
-            None => limits.push(found),
+            Entry::Vacant(at) => {
+                at.insert(limits.len());
+                limits.push(found);
+            }
         }
     }
     limits.sort_by(|a, b| a.saturates_at_per_s.total_cmp(&b.saturates_at_per_s));
@@ -93,10 +102,12 @@ fn limit(network: &QueueNetwork, used: UsedUp, mix: &[f64]) -> StationLimit {
 /// The utilisation of the busiest of each group at these rates of the streams, in requests per second. At most 1: an approximation
 /// may come out slightly above.
 pub fn utilisation(network: &QueueNetwork, limits: &[StationLimit], rates: &[f64]) -> Vec<f64> {
-    let of = |limit: &StationLimit| {
-        let alike = used(network).filter(|used| used.name(network) == limit.component);
-        let busy = alike.map(|used| used.busy(network, rates) / f64::from(used.many()));
-        busy.fold(0.0, f64::max).min(1.0)
-    };
+    let mut busiest: BTreeMap<String, f64> = BTreeMap::new();
+    for used in used(network) {
+        let busy = used.busy(network, rates) / f64::from(used.many());
+        let most = busiest.entry(used.name(network)).or_default();
+        *most = most.max(busy);
+    }
+    let of = |limit: &StationLimit| busiest.get(&limit.component).map_or(0.0, |busy| busy.min(1.0));
     limits.iter().map(of).collect()
 }

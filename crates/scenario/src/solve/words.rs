@@ -100,8 +100,9 @@ fn next(solved: &Solved) -> Option<String> {
     }
     let were = if is_depth(first) { "had" } else { "were" };
     let more = if is_depth(first) { "the places" } else { "as fast" };
+    let times = if times < 100.0 { format!("{times:.2}") } else { rate(times) };
     Some(format!(
-        "If it {were} {times:.2}× {more}, {} would be the bottleneck, at {}/s.",
+        "If it {were} {times}× {more}, {} would be the bottleneck, at {}/s.",
         name(second),
         rate(second.saturates_at_per_s)
     ))

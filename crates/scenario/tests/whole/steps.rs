@@ -312,7 +312,7 @@ fn mistakes_are_told_by_the_field() {
         (", file: 20 MB", "", "training has no `file`"),
         (", outstanding: 3", "", "each reader thread has one request in flight"),
         ("", ", read: 0 B", "a request needs at least one byte"),
-        ("", ", checkpoint: {every: 3, size: 60 MB}", "all accelerators write 120 MB, and there are 100 MB"),
+        ("", ", checkpoint: {every: 3, size: 60 MB}", "a checkpoint takes 120 MB, and there are 100 MB"),
         (
             "",
             ", checkpoint: {every: 3, size: 1 MB, restores: 2}",

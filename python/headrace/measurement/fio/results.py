@@ -11,7 +11,7 @@ from headrace.errors import read_text, refusal
 from headrace.measurement.fio import quantities
 from headrace.measurement.fio.options import DEFAULT_ENGINE, IGNORED, SYNCHRONOUS, flushing, is_durable
 from headrace.measurement.fio.pace import MIXED, READ, WRITE, by_direction
-from headrace.measurement.points import PERCENTILES, Measurement
+from headrace.measurement.points import PERCENTILES, Measurement, flight
 
 Json = dict[str, Any]
 
@@ -26,9 +26,6 @@ TOGETHER = (
 )
 RATES = ("rate", "rate_iops")
 PACING = (*RATES, "thinktime")
-# Requests in flight that were seen, over those that were asked for: fio itself takes some of the time where answers
-# are fast, and flushes and the end of a short run change the mean.
-LEAST_THERE, MOST_THERE = 0.5, 1.5
 # A job reaches its rate if it falls behind by no more than this.
 BEHIND = 0.1
 # Requests have the size that was asked for if their mean differs by no more than this: fio counts the bytes of requests
@@ -243,14 +240,8 @@ class _Result:
         """Remark on a job that by Little's law had another number of requests in flight than its options say."""
         if any(part.latency is None for part in parts) or _paced(jobs[0].options) or not parts:
             return
-        asked = self._depth(jobs[0]) * self._jobs_at_once(jobs)
         there = sum(part.iops * part.mean_ns for part in parts) / 1e9
-        if not LEAST_THERE <= there / asked <= MOST_THERE:
-            self.remarks.append(
-                f"{jobs[0].name}: {there:.3g} in flight on average (requests per second times latency), not the "
-                f"{asked} of its options, with which it is simulated: something slowed it down, or the options are "
-                "those of another job"
-            )
+        self.remarks += flight(jobs[0].name, there, self._depth(jobs[0]) * self._jobs_at_once(jobs))
 
     def _point(
         self, jobs: list[Job], op: str, parts: list["_Part"], read_share: float | None, all_per_s: float

@@ -56,7 +56,9 @@ class Fitted:
         """Return the columns that fit, and the names of the others."""
         shown = list(self._columns)
         going = [column for name in self._least for column in self._columns if column.name == name]
-        going += [column for column in reversed(self._columns[1:]) if column not in going]
+        # A column without a name says why a row has no numbers: it goes last.
+        going += [column for column in reversed(self._columns[1:]) if column not in going and column.name]
+        going += [column for column in self._columns[1:] if column not in going]
         while going and _total([column.least for column in shown]) > width:
             shown.remove(going.pop(0))
         return shown, [column.name for column in self._columns if column.name and column not in shown]

@@ -417,11 +417,13 @@ impl<'m> Drives<'m> {
         unused.min_by_key(|(_, drive)| drive.since).map(|(at, _)| at)
     }
 
-    /// Puts the cartridge of a drive away while nobody wants the drive. That is work of who used it: otherwise the next would have to wait for it.
+    /// Puts the cartridge of a drive away while nobody wants the drive, and cleans the drive if that is due. That is work of who used it: otherwise the next would have to wait for it.
     async fn empty(&'m self, drive: usize) {
         let cause = self.drives.borrow()[drive].cause as usize;
         self.busy.borrow_mut()[cause].up(self.sim.now(), 1);
-        self.dismount(drive, false, &mut Breakdown::from(self.sim.now())).await;
+        let mut breakdown = Breakdown::from(self.sim.now());
+        self.dismount(drive, false, &mut breakdown).await;
+        self.clean_if_due(drive, &mut breakdown).await;
         self.busy.borrow_mut()[cause].down(self.sim.now(), 1);
         self.hand_on(drive);
     }

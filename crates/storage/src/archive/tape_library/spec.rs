@@ -126,7 +126,7 @@ pub struct TapeLibrarySpec {
     pub pass_through: Option<Nanos>,
 }
 
-/// Cleaning of drives: before its next mount, an arm brings a drive that is due a cleaning cartridge, and takes it away afterwards.
+/// Cleaning of drives: once its cartridge is put away, an arm brings a drive that is due a cleaning cartridge, and takes it away afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cleaning {
