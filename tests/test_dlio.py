@@ -215,6 +215,20 @@ def test_a_part_of_the_accelerators_writes_its_part(tmp_path: Path) -> None:
     assert any("2 of them write their part of it" in remark for remark in part.remarks)
 
 
+def test_accelerators_without_a_part_of_the_model_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match="gives 8 accelerators a part of the model, not 12"):
+        made(tmp_path, LLAMA_8B.replace("tensor: 1", "tensor: 8"), 12)
+
+
+def test_a_drive_is_enlarged_for_what_its_writers_write(tmp_path: Path) -> None:
+    # At stage 0 only the eight that hold the model write; all 64 together would not fit.
+    text = LLAMA_8B.replace("tensor: 1", "tensor: 8").replace("zero_stage: 3", "zero_stage: 0")
+    (tmp_path / "dlio.yaml").write_text(text)
+    found = dlio.scenario(tmp_path / "dlio.yaml", accelerators=64, device="samsung-pm883-480gb")
+    assert written(found) < 2e11
+    assert not [remark for remark in found.remarks if "does not fit" in remark]
+
+
 def test_checkpoints_alone_are_written_and_read_back(tmp_path: Path, headrace: Run) -> None:
     small = (
         LLAMA_8B.replace("num_layers: 32", "num_layers: 1").replace(": 128256", ": 1000").replace(": 14336", ": 1000")

@@ -71,6 +71,13 @@ def test_every_stop_of_every_example_is_read_as_a_value(file: Path) -> None:
             assert "expected" not in refused(scenario.with_({field.place: stop})), f"{field.place} = {stop}"
 
 
+def test_fields_of_every_part_of_a_scenario_are_offered(stripe: Path) -> None:
+    more = "rates: {drive: 2 %/year}\nobjectives: {readers: 99 % within 1 s}\n"
+    stripe.write_text(stripe.read_text() + more + f"uncertain: {{{DISKS}: 4..8}}\n")
+    groups = {field.group.partition(".")[0] for field in offered(load(stripe)).values()}
+    assert {"workload", "system", "parts", "rates", "run"} <= groups
+
+
 def refused(scenario: Scenario) -> str:
     try:
         scenario.filled()

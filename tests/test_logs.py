@@ -818,6 +818,15 @@ def test_dcache_gets_move_what_they_read_and_pools_remove_copies(tmp_path: Path)
     assert told["locations"]["gets and stages of files on tape"] == 1
 
 
+def test_dcache_lines_with_a_utc_offset_are_of_one_clock(tmp_path: Path) -> None:
+    # Twenty seconds apart, while summer time begins.
+    line = '{} [pool:p1:transfer] [00A{},4096] [/f] a:b@c 4096 1000 true {{NFS4,node1}} [d:x] {{0:""}}'
+    times = ("2024-03-31T01:59:50.000+01:00", "2024-03-31T03:00:10.000+02:00", "2024-03-31 01:00:30.000")
+    (tmp_path / "billing.log").write_text("".join(line.format(at, nth) + "\n" for nth, at in enumerate(times)))
+    begins = logs.read([tmp_path / "billing.log"]).table["time"]
+    assert [(at - begins[0]).total_seconds() for at in begins] == [0, 20, 40]
+
+
 @pytest.mark.parametrize(("columns", "staged"), [("", ["", ""]), (",staged", ["1", "0"]), (",stage_s", ["1", ""])])
 def test_a_get_is_a_hit_only_if_the_log_says_so(tmp_path: Path, columns: str, staged: list[str]) -> None:
     cells = {"": ("", ""), ",staged": (",1", ",0"), ",stage_s": (",30", ",")}[columns]

@@ -13,6 +13,7 @@ system: {clerk: {type: station, service: 5 ms}}
 workload: {users: {to: clerk, arrivals: {poisson: 50 /s}, op: {reads: 70 %}}}
 run: {requests: 5000}
 """
+MORE = "workload.users.arrivals={poisson: 300 /s}"
 # A line of the specification's grammar: https://prometheus.io/docs/specs/om/open_metrics_spec/
 LABEL = r'[a-z]+="(?:[^"\\\n]|\\["\\n])*"'
 SAMPLE = re.compile(rf"(?P<name>[a-z_]+)(\{{(?P<labels>{LABEL}(?:,{LABEL})*)\}})? (?P<value>\S+)")
@@ -54,6 +55,11 @@ def test_a_run_writes_its_prediction(headrace: Run, tmp_path: Path) -> None:
     ran = headrace("run", "s.yaml", "--metrics", "s.prom", cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     assert samples((tmp_path / "s.prom").read_text())
+    assert samples((tmp_path / "s.prom").read_text())["headrace_overloaded", ""] == 0
+    more = headrace("run", "s.yaml", "--metrics", "s.prom", "--set", MORE, cwd=tmp_path)
+    assert more.returncode != 0
+    # Nothing is left of the prediction for less load.
+    assert samples((tmp_path / "s.prom").read_text()) == {("headrace_overloaded", ""): 1}
     lost = headrace("run", "s.yaml", "--metrics", "/dev/full", cwd=tmp_path)
     assert "requests/s" in lost.stdout
     assert "/dev/full cannot be written: No space left on device" in lost.stderr

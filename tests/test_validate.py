@@ -255,7 +255,7 @@ def test_what_is_not_determined_keeps_its_prior_and_widens_predictions() -> None
 
 
 def test_intervals_cover_the_truth_of_noisy_measurements() -> None:
-    # Each load is off by 3 %, rate and latency together. Of 30 intervals, fewer than 26 cover the truth once in 500 times.
+    # Each load is off by 3 %, rate and latency together. Of 30 intervals, fewer than 26 cover once in 500 times.
     noise, covered = random.Random(11), 0
     for _ in range(30):
         times = {depth: 0.2 * max(depth / 4, 1) * (1 + noise.gauss(0, 0.03)) for depth in (1, 2, 8)}

@@ -25,7 +25,7 @@ class ScenarioSpec(TypedDict):
     objectives: NotRequired[dict[str, str]]
     """Shares of requests that are to be answered in time, by stream or operation: `users: 99 % within 20 ms`. Several are joined by `and`: `recall: 50 % within 2 min and 99 % within 10 min`. An operation (`reads`, `writes`, `get`, `recall` …) is that of the only stream that has it; of others, write `stream.operation`."""
     uncertain: NotRequired[dict[str, str]]
-    """Values that are known only approximately, by path, with their 95 % intervals: `system.host.submit: 5 us..12 us`. A run takes the value at the path; `headrace validate` says how far its predictions vary with them. `headrace calibrate scenario` writes them."""
+    """Values that are known only approximately, by path, with their 95 % intervals: `system.host.submit: 5 us..12 us`. A run takes the value at the path; `headrace validate` says how far its predictions vary with them. `headrace calibrate scenario` writes them. A value may follow others before it, each with its own values at the ends of their intervals: `95 us..105 us and 109 us..82 us with system.host.submit`."""
     run: NotRequired[RunSpec]
     """Length of the run, seed, and warm-up."""
 
@@ -1924,7 +1924,7 @@ class ByHeat(TypedDict):
     """A cartridge for whose drive a request waits goes to the nearest free cell."""
 
 class Cleaning(TypedDict):
-    """Cleaning of drives: before its next mount, an arm brings a drive that is due a cleaning cartridge, and takes it away afterwards."""
+    """Cleaning of drives: once its cartridge is put away, an arm brings a drive that is due a cleaning cartridge, and takes it away afterwards."""
 
     mounts: int
     """Number of mounts after which a drive is cleaned. The simulator of ECMWF's library has 123, a median of its log."""

@@ -196,7 +196,7 @@ class ResponseResults(TypedDict):
     max_ms: float
     """Maximum, including warm-up."""
     slowest: list[LegResults]
-    """As `path`, for the slowest requests, about 1 % of all: those that took longer than 99 % of the requests before them, as far as was known when they completed; empty in a short run."""
+    """As `path`, for the slowest requests, about 1 % of all: those that took p99 or longer; of many a sample. Empty in a short run."""
     quantiles_ms: list[QuantileResults]
     """Quantiles p50, p90, p95, p99 and p99.9."""
     quantile_error: float

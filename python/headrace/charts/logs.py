@@ -6,14 +6,13 @@ import altair
 from altair.typing import ChartType
 
 from headrace import quantities
-from headrace.charts.style import IN_BYTES, SERIES, Rows, colours, log_scale, styled
+from headrace.charts.style import IN_BYTES, SERIES, Rows, colours, log_scale, log_ticks, styled
 
 Json = dict[str, Any]
 
 MOST = 1000  # Points drawn: more lie on each other.
 
-SIZES = altair.Axis(labelExpr=IN_BYTES, labelOverlap="greedy", labelSeparation=8)
-PLAIN = altair.Axis(labelOverlap="greedy", labelSeparation=6, format="~g")
+APART: dict[str, Any] = {"labelOverlap": "greedy", "labelSeparation": 8}
 
 
 def days(of: list[Json]) -> ChartType:
@@ -35,11 +34,14 @@ def envelope(fit: Json) -> ChartType:
     points = points[:: -(-len(points) // MOST) or 1]
     latency, slope = fit["latency_s"]["value"], fit["slope_s_per_byte"]["value"]
     line = [(size, latency + slope * size) for size in _between(points) if latency + slope * size > 0]
-    x = altair.X("x:Q", title="size", scale=log_scale(size for size, _ in points), axis=SIZES)
+    sizes = [size for size, _ in points]
+    axis = altair.Axis(labelExpr=IN_BYTES, **APART, **log_ticks(sizes))
+    x = altair.X("x:Q", title="size", scale=log_scale(sizes), axis=axis)
     unit = quantities.unit(taken * 1e3 for _, taken in points + line)
     points, line = (_in(unit, curve) for curve in (points, line))
-    scale = log_scale(taken for _, taken in points + line)
-    y = altair.Y("y:Q", title=f"time taken, {unit.name}", scale=scale, axis=PLAIN)
+    times = [taken for _, taken in points + line]
+    axis = altair.Axis(format="~g", **APART, **log_ticks(times))
+    y = altair.Y("y:Q", title=f"time taken, {unit.name}", scale=log_scale(times), axis=axis)
     rows = [{"what": "measured", "x": a, "y": b} for a, b in points]
     names = ["measured", "theory"]
     dots = altair.Chart(Rows(rows)).mark_point(filled=True, size=22, clip=True)

@@ -3,7 +3,7 @@
 import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from math import ceil, floor, log, log2
+from math import ceil, floor, log, log2, log10
 from typing import Any
 
 import altair
@@ -42,6 +42,8 @@ SERIES = {
     "fifth": "#0a0b05",
     "sixth": "#0a0b06",
 }
+# Words whose colours mean the same on every page.
+VERDICTS = {"meets": SERIES["measured"], "fails": SERIES["fifth"], "undecided": SERIES["sixth"]}
 VARIABLES = {INK: "var(--ink)", FAINT: "var(--faint)", PANEL: "var(--panel)"} | {
     colour: f"var(--{name})" for name, colour in SERIES.items()
 }
@@ -87,7 +89,8 @@ def colours(names: list[str], *, field: str = "what", title: str | None = None) 
     """Return the colours that tell these names apart."""
     # A colour that belongs to one of the names is no other's.
     left = itertools.cycle([colour for name, colour in SERIES.items() if name not in names] or SERIES.values())
-    known = [INK if name == PUBLISHED else SERIES.get(name) or next(left) for name in names]
+    own = SERIES | VERDICTS | {PUBLISHED: INK}
+    known = [own.get(name) or next(left) for name in names]
     scale = altair.Scale(domain=names, range=known)
     if len(names) == 1 and title is None:  # What one curve shows, the title says.
         return altair.Color(f"{field}:N", scale=scale, legend=None)
@@ -128,6 +131,18 @@ def log_scale(values: Iterable[float], base: float = 10) -> altair.Scale:
     return altair.Scale(type="log", base=base, nice=False, domain=ends)
 
 
+def log_ticks(values: Iterable[float]) -> dict[str, Any]:
+    """Return ticks of a log axis, as an argument of `Axis`: powers of ten, with twice and five times as much if few.
+
+    An axis too short for two of them has the ticks that Vega gives it.
+    """
+    begin, end = log_scale(values).to_dict()["domain"]
+    tens = range(floor(log10(begin)), ceil(log10(end)) + 1)
+    steps = (1, 2, 5) if len(tens) <= FEW_TENS else (1,)
+    ticks = [step * 10.0**ten for ten in tens for step in steps if begin <= step * 10.0**ten <= end]
+    return {"values": ticks[:: ceil(len(ticks) / MOST_TICKS)]} if len(ticks) >= LEAST_TICKS else {}
+
+
 def whole(values: Iterable[float], **style: Any) -> altair.Axis:
     """Return an axis of whole numbers: at most eight labels, each at a value that occurs; other values as they are."""
     known = sorted(set(values))
@@ -147,12 +162,12 @@ def cdfs(
     `marks` are quantiles to be marked: share, ms; `aims` are objectives, above whose corner curves should pass: ms,
     share, and what they are called.
     """
-    narrow = altair.Axis(labelOverlap="greedy", labelSeparation=6)
     unit = quantities.unit(ms for curve in of.values() for ms, _ in curve[-1:])
     of = {what: [(unit.of(ms), share) for ms, share in curve if ms > 0] for what, curve in of.items()}
     times = [*(time for curve in of.values() for time, _ in curve), *(unit.of(ms) for ms, *_ in aims)]
     scale = log_scale(times)
-    x = altair.X("x:Q", title=f"response time, {unit.name}", scale=scale, axis=narrow)
+    axis = altair.Axis(labelOverlap="greedy", labelSeparation=6, **log_ticks(times))
+    x = altair.X("x:Q", title=f"response time, {unit.name}", scale=scale, axis=axis)
     y = altair.Y("y:Q", title="share of requests", axis=altair.Axis(format="%"), scale=altair.Scale(domain=[0, 1]))
     drawn = _curves(of, x, y, list(of))
     named = {share: unit.of(ms) for share, ms in (marks or {}).items()}
@@ -220,8 +235,9 @@ def _axis(of: Axis, values: list[float]) -> dict[str, Any]:
     channel: dict[str, Any] = {"title": of.title}
     if of.form == "whole":
         channel["axis"] = whole(values)
-    elif of.form:
-        channel["axis"] = altair.Axis(**LABELS[of.form], **(_powers_of_two(values) if of.log == 2 else {}))
+    elif of.form or of.log:
+        ticks = _powers_of_two(values) if of.log == 2 else log_ticks(values) if of.log else {}
+        channel["axis"] = altair.Axis(**(LABELS[of.form] if of.form else {}), **ticks)
     if of.log:
         channel["scale"] = log_scale(values, of.log)
     elif of.ends:
@@ -241,6 +257,8 @@ def _powers_of_two(values: list[float]) -> dict[str, Any]:
 
 
 LEAST_TICKS, MOST_TICKS = 2, 12
+# Of so few powers of ten, what lies between two is marked as well.
+FEW_TENS = 4
 
 
 APART: dict[str, Any] = {"labelOverlap": "greedy", "labelSeparation": 6}

@@ -120,7 +120,10 @@ class Capacity(InNotebook):
             return ""
         first, last = unsettled[0].value, unsettled[-1].value
         values = f"{first}" if len(unsettled) == 1 else f"{len(unsettled)} values from {first} to {last}"
-        return f" {unsettled[0].unsettled} was not yet in steady state at {values}: lengthen the run."
+        name = unsettled[0].unsettled
+        if any(goal.bare == f"au({name})" for goal in self.goals):
+            return f" At {values}, most batches of {name} were prefetched and not timed: give more `samples`."
+        return f" {name} was not yet in steady state at {values}: lengthen the run."
 
     def __repr__(self) -> str:
         return f"<Capacity: {self.answer}>"

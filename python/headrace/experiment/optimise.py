@@ -39,6 +39,7 @@ Json = dict[str, Any]
 SHAPES = {
     "best": "circle",
     "Pareto-optimal": "circle",
+    "not shown to be worse": "diamond",
     "meets the constraints": "square",
     "dominated": "square",
     "": "square",
@@ -127,6 +128,8 @@ class Optimum(InNotebook):
             return "Pareto-optimal" if several else "best"
         if trial.passed:
             return "breaks a constraint"
+        if any(trial.point.key == rival.point.key for rival in self._rivals):
+            return "not shown to be worse"
         return "dominated" if several else "meets the constraints" if self.constraints else ""
 
     def _designs(self, shown: list[Trial]) -> tuple[list[str], list[list[str]]]:
@@ -196,6 +199,19 @@ class Optimum(InNotebook):
         a, b = self._scores(one), self._scores(other)
         return all(x <= y for x, y in zip(a, b, strict=True)) and a != b
 
+    @cached_property
+    def _rivals(self) -> list[Trial]:
+        """Designs within the constraints that are worse by no more than chance explains, and not among the best."""
+        best = {one.point.key for one in self.front}
+        fit = [one for one in self._run if not one.passed and not one.unsure and one.point.key not in best]
+        return [one for one in fit if not any(self._surely_beats(other, one) for other in self.front)]
+
+    def _surely_beats(self, one: Trial, other: Trial) -> bool:
+        """Return true if a design beats another, in some goal by more than both intervals together."""
+        pairs = [(one.values[goal.text], other.values[goal.text]) for goal, _ in self.goals]
+        apart = any(abs(a - b) > math.hypot(of_a or 0.0, of_b or 0.0) for (a, of_a), (b, of_b) in pairs)
+        return apart and self._beats(one, other)
+
     @property
     def answer(self) -> str:
         """The best design, or how many there are to choose from, and how many were tried."""
@@ -220,7 +236,14 @@ class Optimum(InNotebook):
             optimal = f"{len(self.front)} of {len(self._run)} designs are Pareto-optimal"
             said = f"{optimal}; the first is {best.point}: {found}."
         unsettled = best.unsettled and f"{best.unsettled} was not yet in steady state: longer runs may be slower."
-        return " ".join(filter(None, (said, self._open(best), unsettled, f"{self._tried}.")))
+        return " ".join(filter(None, (said, self._beside(best), self._open(best), unsettled, f"{self._tried}.")))
+
+    def _beside(self, best: Trial) -> str:
+        """Say how many designs may be as good."""
+        if best.unsure or not self._rivals:
+            return ""
+        others = "1 other is" if len(self._rivals) == 1 else f"{len(self._rivals)} others are"
+        return f"{others} not shown to be worse: more replications may tell."
 
     def _open(self, best: Trial) -> str:
         """Say of which designs that could be the answer it is not known whether they keep within the constraints."""

@@ -184,6 +184,10 @@ def day_of(file: Path) -> date | None:
     return found
 
 
+# Of the hour by which clocks are put back, the lines before and after leave most.
+LEAST_OF_AN_HOUR = 3000
+
+
 class Backwards:
     """Counts lines whose logged time is before that of the line above."""
 
@@ -209,7 +213,8 @@ class Backwards:
 
     def found(self) -> list[Odd]:
         """Return them."""
-        note = f"by up to {self.most:,.3f} s; concurrency around these lines is unreliable"
+        autumn = ", as where summer time ends" if self.most > LEAST_OF_AN_HOUR and self.count == 1 else ""
+        note = f"by up to {self.most:,.3f} s{autumn}; the order of operations around these lines is unreliable"
         return [Odd("the clock runs backwards", self.count, self.first, note)] if self.count else []
 
 

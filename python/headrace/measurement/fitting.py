@@ -48,8 +48,8 @@ APART = "fix one, or measure under loads that depend on one alone"
 # A parameter is not known where its standard error is more than this share of its range.
 TOO_WIDE = 0.25
 # The relative error of a measured number, where there are as many parameters as numbers, so that nothing says how well
-# they are met.
-ASSUMED_ERROR = 0.05
+# they are met: a minute of fio repeats itself so closely on most drives. An estimate.
+ASSUMED_ERROR = 0.02
 # Of one operation, simulated latencies that are off by more on average have a cause that no parameter stands for.
 SYSTEMATIC = 0.1
 AT_BOUND = 1e-2

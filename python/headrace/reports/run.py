@@ -1,7 +1,7 @@
 """The report of a run: response times beside theory, where the time went, how busy each component is."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from types import ModuleType
@@ -17,6 +17,8 @@ Json = dict[str, Any]
 
 # Beside more streams than this, tiles would be a table.
 MOST_TILES = 3
+# Times of more operations than this do not fit below that of all.
+MOST_APART = 3
 # Beside more streams than this, each is a row of one table.
 MOST_SECTIONS = 20
 
@@ -57,7 +59,7 @@ def _every(streams: list[Json]) -> Table:
     """Return the response times of many streams, those with the longest p99 first."""
 
     def times(stream: Json) -> tuple[float, float]:
-        return stream["response"]["mean_ms"], _p99(stream)["ms"]
+        return stream["response"]["mean_ms"], _p99(stream["response"])["ms"]
 
     of = unit(time for stream in streams for time in times(stream))
     slowest = sorted(streams, key=lambda stream: times(stream)[1], reverse=True)
@@ -65,8 +67,8 @@ def _every(streams: list[Json]) -> Table:
     return Table(["stream", "requests/s", f"mean, {of.name}", f"p99, {of.name}"], rows, title="response times")
 
 
-def _p99(stream: Json) -> Json:
-    return next(quantile for quantile in stream["response"]["quantiles_ms"] if quantile["share"] == 0.99)
+def _p99(response: Json) -> Json:
+    return next(quantile for quantile in response["quantiles_ms"] if quantile["share"] == 0.99)
 
 
 def _stream(found: Json, at: int, *, first: bool) -> Iterator[Block]:
@@ -295,12 +297,23 @@ def _response(stream: Json, found: Json, *, alone: bool) -> list[Tile]:
     half = response["half_width_ms"]
     beside = [quantities.half(half, response["mean_ms"])] if half else []
     beside += [f"theory: {format_time(theory)}"] if theory is not None else []
-    late = _p99(stream)
+    beside += _apart(stream, lambda one: float(one["mean_ms"]))
+    late = _p99(stream["response"])
     p99 = quantities.rounded(late["ms"], late["half_width_ms"] or _unsure(response) * late["ms"])
+    sure = [quantities.half(late["half_width_ms"], late["ms"])] if late["half_width_ms"] else []
     return [
         Tile(f"{of}mean", quantities.rounded(response["mean_ms"], half), ", ".join(beside)),
-        Tile(f"{of}p99", p99, quantities.half(late["half_width_ms"], late["ms"]) if late["half_width_ms"] else ""),
+        Tile(f"{of}p99", p99, ", ".join(sure + _apart(stream, lambda one: float(_p99(one)["ms"])))),
     ]
+
+
+def _apart(stream: Json, of: Callable[[Json], float]) -> list[str]:
+    """Return a time of each operation, where a stream mixes a few: together, it is no request's."""
+    named = {"reads": stream["reads"], "writes": stream["writes"]} | stream["operations"]
+    answered = {name: response for name, response in named.items() if response and response["count"]}
+    if not 1 < len(answered) <= MOST_APART:
+        return []
+    return [f"{name} {format_time(of(response))}" for name, response in answered.items()]
 
 
 def _training(stream: Json) -> list[Tile]:

@@ -52,7 +52,10 @@ def draw(found: Json, *, down: bool = False, choose: bool = False) -> str:
     flows = _flows(boxes)
     most = max((flow for flow in flows.values() if flow), default=0.0)
     ways = Counter(b for _, b in flows)
-    lines = [_line(places[a], places[b], flow, most, early=ways[b] > 1, down=down) for (a, b), flow in flows.items()]
+    lines = []
+    for (a, b), flow in flows.items():
+        others = [place for key, place in places.items() if key not in (a, b)] if len(places) <= MOST_PASSED else []
+        lines.append(_line(places[a], places[b], others, (flow, most), early=ways[b] > 1, down=down))
     # Numbers lie above all lines, so that none crosses one.
     drawn = [line for line, _ in lines] + [number for _, number in lines]
     # A page has one of the two drawings hidden, and what it defines is hidden with it: each has a pattern of its own.
@@ -182,19 +185,22 @@ def _rows(ranks: list[list[str]]) -> dict[str, Position]:
     return places
 
 
-def _line(a: Position, b: Position, flow: float | None, most: float, *, early: bool, down: bool) -> tuple[str, str]:
-    """Draw the way from one box to another, as wide as what goes along it, and the number beside it.
+def _line(
+    a: Position, b: Position, others: list[Position], flows: tuple[float | None, float], *, early: bool, down: bool
+) -> tuple[str, str]:
+    """Draw the way from one box to another, as wide as what goes along it beside the most, and the number beside it.
 
-    Lines that begin at one box part towards their ends, so their numbers stand there, on the outside; those that end at
-    one, where they begin (`early`).
+    It passes other boxes at their side. Lines that begin at one box part towards their ends, so their numbers stand
+    there, on the outside; those that end at one, where they begin (`early`).
     """
+    flow, most = flows
     width = THINNEST + (THICKEST - THINNEST) * (flow / most if flow and most else 0.0)
     if down:
         x1, y1, x2, y2 = a[0] + BOX_WIDTH / 2, a[1] + BOX_HEIGHT, b[0] + BOX_WIDTH / 2, b[1]
-        path = f"M{x1:g} {y1:g}C{x1:g} {y1 + 18:g} {x2:g} {y2 - 18:g} {x2:g} {y2:g}"
+        path = f"M{x1:g} {y1:g}{_past(others, (x1, y1), (x2, y2), down=down)} {x2:g} {y2 - 18:g} {x2:g} {y2:g}"
     else:
         x1, y1, x2, y2 = a[0] + BOX_WIDTH, a[1] + BOX_HEIGHT / 2, b[0], b[1] + BOX_HEIGHT / 2
-        path = f"M{x1:g} {y1:g}C{x1 + 36:g} {y1:g} {x2 - 36:g} {y2:g} {x2:g} {y2:g}"
+        path = f"M{x1:g} {y1:g}{_past(others, (x1, y1), (x2, y2), down=down)} {x2 - 36:g} {y2:g} {x2:g} {y2:g}"
     line = f'<path d="{path}" fill="none" stroke="var(--flow)" stroke-width="{width:.1f}"/>'
     if not flow:
         return line, ""
@@ -206,6 +212,32 @@ def _line(a: Position, b: Position, flow: float | None, most: float, *, early: b
     anchor = "start" if down or early else "end"
     place = f'x="{x:g}" y="{y:.1f}" font-size="11" text-anchor="{anchor}"'
     return line, f'<text {place} class="halo over" fill="var(--dim)">{rate(flow)}</text>'
+
+
+# Points of a line at which it is looked for a box in its way, and boxes for which that is done.
+LOOKS, MOST_PASSED = 16, 100
+
+
+def _past(others: list[Position], begins: Position, ends: Position, *, down: bool) -> str:
+    """Return the way from where a line begins to where it turns to its end: straight, or beside what is in the way."""
+    (x1, y1), (x2, y2) = begins, ends
+    line = [(x1 + (x2 - x1) * at / LOOKS, y1 + (y2 - y1) * at / LOOKS) for at in range(1, LOOKS)]
+    inside = [(x, y) for x, y in others if any(x < px < x + BOX_WIDTH and y < py < y + BOX_HEIGHT for px, py in line)]
+    if not inside:
+        return f"C{x1:g} {y1 + 18:g}" if down else f"C{x1 + 36:g} {y1:g}"
+    (left, top), (right, bottom) = min(inside), (max(x for x, _ in inside), max(y for _, y in inside))
+    if down:
+        # In the gap between two columns, or beside the only one.
+        side = left + BOX_WIDTH + GAP_Y / 2 if left <= MARGIN else left - GAP_Y / 2
+        return (
+            f"C{x1:g} {y1 + 18:g} {side:g} {top - 12:g} {side:g} {top:g}L{side:g} {bottom + BOX_HEIGHT:g}"
+            f"C{side:g} {bottom + BOX_HEIGHT + 12:g}"
+        )
+    side = top + BOX_HEIGHT + GAP_Y / 2 if top <= MARGIN else top - GAP_Y / 2
+    return (
+        f"C{x1 + 36:g} {y1:g} {left - 36:g} {side:g} {left:g} {side:g}L{right + BOX_WIDTH:g} {side:g}"
+        f"C{right + BOX_WIDTH + 36:g} {side:g}"
+    )
 
 
 def _button(key: str, box: Box, drawn: str) -> str:

@@ -47,7 +47,10 @@ fn nines(chance: f64) -> String {
 }
 
 fn cause(cause: &LossCause) -> String {
-    format!("{:.0} % {}", 100.0 * cause.share, cause.what)
+    match cause.share {
+        ..1.0 if cause.share >= 0.995 => format!("over 99 % {}", cause.what),
+        share => format!("{:.0} % {}", 100.0 * share, cause.what),
+    }
 }
 
 fn rebuild(volume: &VolumeDurability, rebuild: &Rebuild) -> String {
@@ -55,9 +58,9 @@ fn rebuild(volume: &VolumeDurability, rebuild: &Rebuild) -> String {
     let how = match rebuild.simulated_share {
         1.0.. => "simulated under this load".to_owned(),
         share => format!(
-            "an estimate from {} simulated under this load at {} places, {} % of it each",
-            Nanos::from_secs(rebuild.simulated_s),
+            "an estimate from {} simulations under this load, each of {} or {} % of it",
             rebuild.replications,
+            Nanos::from_secs(rebuild.simulated_s),
             digits(100.0 * share)
         ),
     };

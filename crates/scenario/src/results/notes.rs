@@ -16,6 +16,7 @@ use crate::alike;
 use crate::faults::Moment;
 use crate::plan::{Plan, StreamPlan};
 use crate::run::{End, Outcome, StreamOutcome};
+use crate::significant::Count;
 use crate::spec::{DEFAULT_REQUESTS, WarmUp};
 
 /// Returns the note on replications of a recording.
@@ -81,8 +82,9 @@ fn unused_requests(plan: &Plan) -> Option<String> {
     let asked = plan.run().requests.filter(|asked| *asked != DEFAULT_REQUESTS)?;
     let recorded: u64 = plan.streams.iter().map(StreamPlan::recorded).sum::<Option<u64>>()?;
     (asked < recorded).then(|| {
+        let (recorded, asked) = (Count(recorded), Count(asked));
         format!(
-            "`run.requests` does not shorten a replay: all {recorded} requests are there; to read fewer, write `first: {asked}` beside the file"
+            "`run.requests` does not shorten a replay: all {recorded} requests are there; to read the first {asked}, write `first` beside the file"
         )
     })
 }
@@ -125,13 +127,13 @@ fn ending(outcome: &Outcome, plan: &Plan) -> Option<String> {
         End::TooFar => "the run ended early, after 146 simulated years".to_owned(),
         End::TooManyInFlight => format!(
             "overloaded: more than {} requests were in flight (limits.in_flight); the results cover only the beginning",
-            limits.in_flight
+            Count(limits.in_flight)
         ),
         End::TooManyParts => format!(
             "overloaded: more than {} parts of requests were in flight (limits.parts); the results cover only the beginning",
-            limits.parts
+            Count(limits.parts)
         ),
-        End::TooManyEvents => format!("cut short after {} events (limits.events)", limits.events),
+        End::TooManyEvents => format!("cut short after {} events (limits.events)", Count(limits.events)),
         End::TooLong => format!("cut short after {} of real time (limits.wall_time)", limits.wall_time),
         End::TraceLost => {
             "cut short because a trace could no longer be read as before the run: did it change?".to_owned()
@@ -145,11 +147,14 @@ fn not_reached(plan: &Plan, outcome: &Outcome) -> Vec<String> {
     let finished: u64 = outcome.streams.iter().map(StreamOutcome::finished).sum();
     let length = match (outcome.end, plan.run().time, plan.run().requests) {
         (End::Done, Some(time), _) => Some(format!(
-            "the run ended after {finished} requests, at {}, before its `time` of {time}",
+            "the run ended after {} requests, at {}, before its `time` of {time}",
+            Count(finished),
             outcome.ended_at
         )),
         (End::TimeUp, Some(time), Some(requests)) => Some(format!(
-            "the run ended at its `time` of {time}, after {finished} of its {requests} requests"
+            "the run ended at its `time` of {time}, after {} of its {} requests",
+            Count(finished),
+            Count(requests)
         )),
         _ => None,
     };
@@ -166,7 +171,8 @@ fn not_reached(plan: &Plan, outcome: &Outcome) -> Vec<String> {
         let (ended_at, faults) = (outcome.ended_at, faults.join(", "));
         let clocks: String = plan.streams.iter().filter_map(of_first_line).collect();
         format!(
-            "the run ended at {ended_at}, after {finished} requests, before these faults: {faults}{clocks}"
+            "the run ended at {ended_at}, after {} requests, before these faults: {faults}{clocks}",
+            Count(finished)
         )
     });
     length.into_iter().chain(missed).collect()
@@ -554,7 +560,7 @@ fn unanswered(streams: &[StreamResults]) -> Vec<String> {
     for stream in streams {
         let share = |n: u64| stream.percent_of_ended(n);
         if stream.dropped > 0 {
-            let (n, share) = (stream.dropped, share(stream.dropped));
+            let (n, share) = (Count(stream.dropped), share(stream.dropped));
             notes.push(format!("{}: {n} requests ({share:.2} %) were dropped at the limit", stream.name));
         }
         if let Some(blocked) = stream.blocked.filter(|blocked| *blocked >= 0.001) {
@@ -565,14 +571,14 @@ fn unanswered(streams: &[StreamResults]) -> Vec<String> {
             ));
         }
         if stream.failed > 0 {
-            let (n, share) = (stream.failed, share(stream.failed));
+            let (n, share) = (Count(stream.failed), share(stream.failed));
             notes.push(format!(
                 "{}: {n} requests ({share:.2} %) failed; response times are those of the others",
                 stream.name
             ));
         }
         if stream.expired > 0 {
-            let (n, share) = (stream.expired, share(stream.expired));
+            let (n, share) = (Count(stream.expired), share(stream.expired));
             notes.push(format!(
                 "{}: {n} requests ({share:.2} %) expired; response times are those of the others",
                 stream.name
@@ -621,7 +627,11 @@ fn of_traces(plan: &Plan, outcomes: &[Outcome], streams: &[StreamResults]) -> Ve
         }
         let (issued, all) = (stream.issued, trace.survey.requests * outcomes.len() as u64);
         if whole && issued < all {
-            say(format!("the run ended after {issued} of the trace's {all} requests were sent"));
+            say(format!(
+                "the run ended after {} of the trace's {} requests were sent",
+                Count(issued),
+                Count(all)
+            ));
         }
     }
     notes

@@ -13,6 +13,7 @@ use super::{filling, steadiness};
 use crate::plan::{Plan, Split, StreamPlan};
 use crate::progress::Progress;
 use crate::run::{self, Deadline, End, Options, Outcome, Replications};
+use crate::significant::Count;
 use crate::spec::WarmUp;
 
 /// Number of requests of a simulation, enough to tell a backlog of a tenth of them from chance. If the rate varies or the simulation cannot
@@ -441,5 +442,5 @@ pub fn in_words(found: &HeadroomTrials, at_least: bool) -> String {
             "keeps up with {keeps_up:.2}× the load, beyond which a component would be busy for more than all of the time"
         ),
     };
-    format!("in simulations of up to {requests} requests, the system {what}")
+    format!("in simulations of up to {} requests, the system {what}", Count(*requests))
 }

@@ -4,7 +4,7 @@ use headrace_units::Nanos;
 
 use super::{Solved, SolvedPoint, StationLimit};
 use crate::alike;
-use crate::significant::within;
+use crate::significant::{grouped, within};
 
 /// Returns the answer: the response at the scenario's own load, the bottleneck, and the next one.
 pub fn answer(solved: &Solved, own: &SolvedPoint) -> String {
@@ -23,16 +23,7 @@ fn rate(per_s: f64) -> String {
     };
     let text = format!("{per_s:.digits$}");
     let text = text.strip_suffix(".00").unwrap_or(&text);
-    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
-    let ends = |at: &usize| *at > 0 && at.is_multiple_of(3);
-    let mut grouped = String::new();
-    for (left, digit) in (0..whole.len()).rev().zip(whole.chars()) {
-        grouped.push(digit);
-        if ends(&left) {
-            grouped.push(',');
-        }
-    }
-    grouped + rest
+    grouped(text)
 }
 
 fn at_own_load(solved: &Solved, own: &SolvedPoint) -> Option<String> {

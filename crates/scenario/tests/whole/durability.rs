@@ -136,7 +136,7 @@ fn a_long_rebuild_is_extrapolated_from_a_part() {
     is_near(rebuild.rebuild.value, 1024.0 * REBUILD_S, 0.05);
     is_near(rebuild.simulated_s, 60.0, 0.05);
     assert!((0.003..0.004).contains(&rebuild.simulated_share), "{rebuild:?}");
-    assert!(found.answer.contains("an estimate from 60 s simulated"), "{}", found.answer);
+    assert!(found.answer.contains("simulations under this load, each of 60 s or "), "{}", found.answer);
 }
 
 /// More load makes rebuilds longer, and data less safe.

@@ -90,7 +90,7 @@ faults:
     assert!(!results.notes.iter().any(|note| note.contains("the run ended")), "{:#?}", results.notes);
     let short = run(&format!("{text}run: {{time: 45 min, requests: 1000}}"));
     assert_eq!((short.ended, short.streams[0].completed), (End::Done, 1000));
-    assert_note(&short, "the run ended after 1000 requests, at ");
+    assert_note(&short, "the run ended after 1,000 requests, at ");
     assert_note(&short, ", before its `time` of 45 min");
     assert_note(
         &short,
@@ -204,7 +204,7 @@ run: {requests: 1000000, limits: {parts: 20000}}
 ";
     assert_note(
         &assert_ends(text, &[End::TooManyParts]),
-        "more than 20000 parts of requests were in flight (limits.parts)",
+        "more than 20,000 parts of requests were in flight (limits.parts)",
     );
 }
 

@@ -141,3 +141,22 @@ run: {requests: 100000}
     };
     assert!(waits(&response.slowest) > waits(&found.streams[0].path) + 0.2);
 }
+
+/// Where response times drift, because the load is more than can be answered or a failure ends, the slowest are still those beyond p99.
+#[test]
+fn the_slowest_are_those_of_a_whole_run_that_drifts() {
+    for (rate, faults) in [(280, ""), (80, "faults: [{component: volume, fails: 100 s, returns: 130 s}]")] {
+        let found = run(&format!(
+            "parts: {{spindle: {{type: disk, device: exos-x18}}}}\n\
+             system: {{volume: {{type: array, level: raid5, of: spindle, disks: 4, stripe_unit: 64 KiB}}}}\n\
+             workload: {{users: {{to: volume, arrivals: {{poisson: {rate} /s}}, size: 16 KiB, op: {{reads: 70 %}}}}}}\n{faults}\n\
+             run: {{requests: 60000, replications: 2}}\n"
+        ));
+        let response = &found.streams[0].response;
+        let p99 = response.quantiles_ms.iter().find(|one| one.share == 0.99).unwrap().ms;
+        let mean: f64 =
+            response.slowest.iter().map(|leg| leg.waiting_ms + leg.service_ms + leg.blocked_ms).sum();
+        assert!(mean > 0.99 * p99 && mean <= response.max_ms, "{mean} of {p99}, at {rate}/s");
+        assert_eq!(found.answer.starts_with("OVERLOADED: "), rate > 100, "{}", found.answer);
+    }
+}

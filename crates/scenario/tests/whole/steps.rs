@@ -325,6 +325,25 @@ fn mistakes_are_told_by_the_field() {
     }
 }
 
+/// Where one accelerator writes for all, the checkpoint is as large as that; the others' shards follow it.
+#[test]
+fn a_checkpoint_takes_what_its_writers_write() {
+    let of = |capacity: u32, size: u32, more: &str| {
+        found(&format!(
+            "system: {{store: {{type: station, service: 1 ms, capacity: {capacity} MB}}}}\n\
+             workload: {{training: {{to: store, size: 1 MB, arrivals: {{steps: {{accelerators: 8, batch: 0, compute: 1 s, \
+             checkpoint: {{every: 1, size: {size} MB, writers: 1{more}}}}}}}}}}}\n\
+             run: {{requests: 2000, warm_up: none}}"
+        ))
+    };
+    let checkpoint =
+        |found: Result<Results, String>| found.unwrap().streams[0].steps.clone().unwrap().checkpoint_bytes;
+    assert_eq!(checkpoint(of(90, 90, "")), 90e6);
+    assert_eq!(checkpoint(of(100, 20, ", shard: 10 MB")), 100e6);
+    let told = of(90, 91, "").expect_err("it is too large");
+    assert!(told.contains("a checkpoint takes 91 MB, and there are 90 MB"), "{told}");
+}
+
 /// Epochs that are as short as what is prefetched hide that storage feeds a quarter of the accelerators: their batches come during the
 /// first step, which is not counted.
 #[test]

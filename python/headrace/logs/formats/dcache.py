@@ -4,7 +4,7 @@ A transfer is `date [pool:name:transfer] [pnfsid,size] [path] storageClass@hsm b
 [initiator] {rc:"message"}`, a put where `created` is true. Its bytes are those moved: often a part of the file. Stores
 (to tape) and restores (from it) have `transfer_ms queuing_ms` instead of bytes. A pool's `remove` is that of its copy,
 such as a purge; a door's is that of the file. The date is `YYYY-MM-DD HH:MM:SS`, or `MM.DD HH:MM:SS` with
-the year in the name of the file. The user is the storage class, without its HSM.
+the year in the name of the file; a UTC offset may follow. The user is the storage class, without its HSM.
 """
 
 import polars as pl
@@ -14,7 +14,13 @@ from headrace.logs.formats.form import Format, before, is_date, is_duration, num
 DATES = "a date is YYYY-MM-DD HH:MM:SS, or MM.DD HH:MM:SS in a file whose name has the year: billing-2024.03.01"
 _PLAIN = pl.coalesce(pl.col("year"), pl.col("day").dt.year().cast(pl.String).str.zfill(4))
 _DATED = _PLAIN + "-" + pl.coalesce(pl.col("month"), pl.col("mm")) + "-" + pl.coalesce(pl.col("dom"), pl.col("dd"))
-_WHEN = stamp(_DATED + " " + pl.col("clock"), "%Y-%m-%d %H:%M:%S%.f")
+_SIGN = pl.when(pl.col("zone").str.starts_with("-")).then(-1).otherwise(1)
+# What the clock is ahead of UTC, where a line says so.
+_AHEAD = pl.duration(
+    hours=_SIGN * pl.col("zone").str.slice(1, 2).cast(pl.Int64, strict=False).fill_null(0),
+    minutes=_SIGN * pl.col("zone").str.slice(-2).cast(pl.Int64, strict=False).fill_null(0),
+)
+_WHEN = stamp(_DATED + " " + pl.col("clock"), "%Y-%m-%d %H:%M:%S%.f") - _AHEAD
 _TRANSFER = pl.col("what") == "transfer"
 _TAKEN = (pl.when(_TRANSFER).then(number("second")).otherwise(number("first")) / 1000).round(3)
 _OPS = {"store": "migrate", "restore": "stage"}
@@ -34,7 +40,7 @@ DCACHE = Format(
     about="a billing line: date [pool:name:kind] [pnfsid,size] [path] class numbers … {code:message}",
     example='2024-03-01 12:00:05 [pool:p1:transfer] [00AB,4096] [/f] a:b@c 4096 250 false {NFS4,node1} [d:x] {0:""}',
     pattern=r"^(?:(?<year>\d{4})-(?<month>\d\d)-(?<dom>\d\d)|(?<mm>\d\d)\.(?<dd>\d\d))[ T]"
-    r"(?<clock>\d\d:\d\d:\d\d(?:[.,]\d+)?)\S*\s+\[(?<where>pool|door):[^\]]*?:(?:(?<asked>request|hit)\]\s.*|"
+    r"(?<clock>\d\d:\d\d:\d\d(?:[.,]\d+)?)(?<zone>[+-]\d\d:?\d\d)?\S*\s+\[(?<where>pool|door):[^\]]*?:(?:(?<asked>request|hit)\]\s.*|"
     r"(?<what>transfer|store|restore|remove)\]\s+"
     # A door writes for whom: name, uid and gid.
     r"(?:\[(?:\"[^\"]*\"|[^\],]*):-?\d+:-?\d+[^\]]*\]\s+|\[unknown\]\s+)?\[(?<id>[^,\]]+),(?<size>-?\d+)\]\s+(?:\[(?<path>.*?)\]\s+)?"

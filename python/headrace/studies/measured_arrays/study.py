@@ -9,6 +9,7 @@ from statistics import median
 from typing import Any
 
 import headrace
+from headrace import _core
 from headrace.measurement import Measurement, comparison, fitting
 from headrace.measurement.points import PERCENTILES
 from headrace.scenario import Scenario
@@ -51,7 +52,7 @@ def fitted(study: Study, scenario: Scenario, rows: list[Json]) -> Json:
     reads, writes = (Measurement([row for row in rows if _is_fitted(document, row) and row["op"] == op]) for op in OPS)
     tried = [_fit(study, scenario, {ROTATION: speed}, reads, document["reads"]) for speed in document["spindles"]]
     _, values = min(tried, key=lambda one: one[0])
-    values[BIT] = f"{round(document['bit_bytes'] * _bytes(values[SPREAD]) / document['file_bytes'])} B"
+    values[BIT] = f"{round(document['bit_bytes'] * _core.quantity('size', values[SPREAD]) / document['file_bytes'])} B"
     _, values = _fit(study, scenario, values, writes, document["writes"])
     _tell_apart(study, scenario.with_(values), Measurement([*reads.points, *writes.points]))
     return values
@@ -71,12 +72,6 @@ def _tell_apart(study: Study, scenario: Scenario, found: Measurement) -> None:
     fields = [*study.document["reads"], *study.document["writes"], *study.document["apart"]]
     for warning in fitting.told_apart(scenario, found, fields, requests=FITTING, measures=FITTED):
         study.tell(warning)
-
-
-def _bytes(size: str) -> float:
-    number, unit = size.split()
-    assert unit == "B", size
-    return float(number)
 
 
 def judged(study: Study, scenario: Scenario, rows: list[Json]) -> Iterator[Judged]:
