@@ -261,7 +261,7 @@ def told_apart(
     places, every = _start(parameters), list(range(len(parameters)))
     covariance, _, _ = problem.spread(places, list(range(len(of))), every)
     wide = [one for one, variance in zip(parameters, covariance.diagonal(), strict=True) if variance > TOO_WIDE**2]
-    apart = _together(parameters, covariance) + _close(parameters, every, covariance)
+    apart = _together(parameters, covariance) or _close(parameters, every, covariance)
     return apart + [_says_little(one) for one in wide]
 
 
