@@ -397,7 +397,7 @@ def test_a_limit_keeps_what_was_found_and_marks_it(headrace: Run, tmp_path: Path
     ran = headrace("run", file)
     assert ran.returncode == 3
     assert "INCOMPLETE" in ran.stdout
-    assert "more than 2000 requests were in flight (limits.in_flight)" in " ".join(ran.stdout.split())
+    assert "more than 2,000 requests were in flight (limits.in_flight)" in " ".join(ran.stdout.split())
 
 
 def test_a_fault_that_would_change_nothing_is_refused(headrace: Run) -> None:

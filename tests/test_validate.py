@@ -349,7 +349,7 @@ def test_an_uncertain_value_that_the_scenario_does_not_have_is_refused() -> None
         ("system.drive.servise: 100 us..400 us", "did you mean `service`"),
         ("system.drive.service: 100 us..400 MB", "cannot be 100 us..400 MB"),
         ("system.drive.service: 200 us", "is not LOW..HIGH"),
-        ("system.drive.service: 100 us..200 us and 1 us..2 us", "is not LOW..HIGH and LOW..HIGH with PATH"),
+        ("system.drive.service: 100 us..200 us and 1 us..2 us", "is not LOW..HIGH, or behind it LOW..HIGH with PATH"),
         ("system.drive.service: 100 us..200 us and 1 us..2 us with run.seed", "no uncertain value before"),
         ("system.drive.service: 100 us..200 us and 1 us..2 us with system.drive.service", "no uncertain value before"),
     ):

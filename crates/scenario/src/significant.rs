@@ -30,6 +30,11 @@ pub fn grouped(text: &str) -> String {
     text.char_indices().map(|(at, digit)| format!("{}{digit}", comma(at))).collect()
 }
 
+/// Returns the half-width of an interval as a share of its mean, to two digits; nothing where it is finer than the digits of the mean.
+pub fn within(share: f64) -> String {
+    if share < 1e-5 { String::new() } else { format!(" ± {:.2} %", Significant(share * 100.0)) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -44,9 +49,4 @@ mod tests {
             ["7", "1,000", "75,033", "1,000,000"]
         );
     }
-}
-
-/// Returns the half-width of an interval as a share of its mean, to two digits; nothing where it is finer than the digits of the mean.
-pub fn within(share: f64) -> String {
-    if share < 1e-5 { String::new() } else { format!(" ± {:.2} %", Significant(share * 100.0)) }
 }

@@ -9,36 +9,44 @@ use crate::spec::ScenarioSpec;
 
 /// Returns a problem for each uncertain value that is no interval, whose ends cannot stand at its path, or that follows what is not before it.
 pub fn problems(tree: &Tree, spec: &ScenarioSpec) -> Vec<Problem> {
-    let values = spec.uncertain.iter().enumerate();
-    values.filter_map(|(at, (path, told))| problem(tree, spec, (at, path), told).err()).collect()
+    let of = |(path, told): (&String, &String)| {
+        let at = Path::of(&["uncertain", path]);
+        told.split(" and ").enumerate().find_map(|(nth, part)| problem(tree, spec, (path, nth), part, &at))
+    };
+    spec.uncertain.iter().filter_map(of).collect()
 }
 
-fn problem(tree: &Tree, spec: &ScenarioSpec, (at, path): (usize, &str), told: &str) -> Result<(), Problem> {
-    let here = |message| Problem::at(Path::of(&["uncertain", path]), message);
-    for (nth, part) in told.split(" and ").enumerate() {
-        let (span, follows) =
-            part.split_once(" with ").map_or((part, None), |(span, of)| (span, Some(of.trim())));
-        if follows.is_some() != (nth > 0) {
-            let help =
-                "write its 95 % interval first: `95 us..105 us and 109 us..82 us with system.host.submit`";
-            return Err(here(format!("`{told}` is not LOW..HIGH and LOW..HIGH with PATH")).help(help));
-        }
-        if let Some(other) =
-            follows.filter(|other| spec.uncertain.get_index_of(*other).is_none_or(|index| index >= at))
-        {
-            let help = "name a value that stands before this one";
-            return Err(here(format!("`{other}` is no uncertain value before `{path}`")).help(help));
-        }
-        let Some((low, high)) = span.split_once("..") else {
-            let help = "write its 95 % interval: `5 us..12 us`";
-            return Err(here(format!("`{span}` is not LOW..HIGH")).help(help));
-        };
-        if let Some(wrong) = [low, high].into_iter().find_map(|end| with(tree, path, end).err()) {
-            let message = format!("`{path}` cannot be {span}: {}", wrong.message);
-            return Err(Problem { help: wrong.help, ..here(message) });
-        }
+/// Returns the problem of the `nth` part of what is said of a value: its own interval, or what it is with another.
+fn problem(
+    tree: &Tree,
+    spec: &ScenarioSpec,
+    (path, nth): (&str, usize),
+    part: &str,
+    at: &Path,
+) -> Option<Problem> {
+    let here = |message| Problem::at(at.clone(), message);
+    let (span, other) = part.split_once(" with ").map_or((part, None), |(span, of)| (span, Some(of.trim())));
+    if other.is_some() != (nth > 0) {
+        let help = "write its 95 % interval first: `95 us..105 us and 109 us..82 us with system.host.submit`";
+        return Some(here(format!("`{part}` is not LOW..HIGH, or behind it LOW..HIGH with PATH")).help(help));
     }
-    Ok(())
+    if let Some(other) = other.filter(|other| !is_before(spec, other, path)) {
+        let message = format!("`{other}` is no uncertain value before `{path}`");
+        return Some(here(message).help("name a value that stands before this one"));
+    }
+    let Some((low, high)) = span.split_once("..") else {
+        let help = "write its 95 % interval: `5 us..12 us`";
+        return Some(here(format!("`{span}` is not LOW..HIGH")).help(help));
+    };
+    let wrong = [low, high].into_iter().find_map(|end| with(tree, path, end).err())?;
+    let message = format!("`{path}` cannot be {span}: {}", wrong.message);
+    Some(Problem { help: wrong.help, ..here(message) })
+}
+
+/// Returns true if a value stands before another.
+fn is_before(spec: &ScenarioSpec, one: &str, other: &str) -> bool {
+    let index = |path| spec.uncertain.get_index_of(path);
+    index(one).is_some_and(|at| Some(at) < index(other))
 }
 
 /// Reads the scenario with another value.

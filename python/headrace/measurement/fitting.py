@@ -9,12 +9,10 @@ has, anywhere within the bounds.
 import json
 import math
 from collections import Counter
-from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headrace._core import ScenarioError
 from headrace.devices import fitted as rows
 from headrace.errors import refusal
 from headrace.measurement import comparison, loads, posterior
@@ -22,6 +20,7 @@ from headrace.measurement.loads import Load
 from headrace.measurement.parameter import Parameter, parameter, place_of
 from headrace.measurement.points import Measurement, Tell
 from headrace.measurement.posterior import Fit, Known
+from headrace.measurement.problem import FITTED, Problem, independent
 from headrace.report import Report
 from headrace.reports import comparison as reports
 from headrace.scenario import Scenario
@@ -34,10 +33,6 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-FITTED = ("iops", "mean_ms")
-# The step of a derivative, as a share of the range of a parameter; small ones drown in what a simulation draws.
-STEP = 0.01
-MOST_STEPS = 20
 FOLDS = 5
 FOLD_STEPS = 6
 # Two parameters whose errors go together so closely cannot be told apart: an error of one is made up for by the other.
@@ -47,119 +42,11 @@ TAKES_PART = 0.3
 APART = "fix one, or measure under loads that depend on one alone"
 # A parameter is not known where its standard error is more than this share of its range.
 TOO_WIDE = 0.25
-# The relative error of a measured number, where there are as many parameters as numbers, so that nothing says how well
-# they are met: a minute of fio repeats itself so closely on most drives. An estimate.
-ASSUMED_ERROR = 0.02
 # Of one operation, simulated latencies that are off by more on average have a cause that no parameter stands for.
 SYSTEMATIC = 0.1
 AT_BOUND = 1e-2
 # At a bound, squares of errors are smaller than where the search began if these are this many times as large.
 BETTER = 1.05
-
-
-@dataclass
-class Problem:
-    """Parameters, loads, and how far off the scenario is for given values."""
-
-    scenario: Scenario
-    stream: str
-    parameters: list[Parameter]
-    of: list[Load]
-    requests: int
-    measures: tuple[str, ...] = FITTED
-    tell: Tell = lambda _: None
-    doing: str = "fitting"
-    known: dict[tuple[float, ...], list[dict[str, Json]]] = field(default_factory=dict)
-
-    def with_values(self, places: "Array") -> Scenario:
-        """Return the scenario with the values at these places."""
-        values = {one.path: one.written(at) for one, at in zip(self.parameters, places, strict=True)}
-        return self.scenario.with_(values)
-
-    def ran(self, places: "Array") -> list[dict[str, Json]]:
-        """Return what is simulated under each load; each set of values is simulated once."""
-        key = tuple(float(at) for at in places)
-        if key not in self.known:
-            self.tell(f"{self.doing}: {len(self.known)} sets of values simulated under {len(self.of)} loads")
-            self.known[key] = self._simulated(places)
-        return self.known[key]
-
-    def _simulated(self, places: "Array") -> list[dict[str, Json]]:
-        try:
-            document = self.with_values(places).filled()
-            return loads.all_of(document, self.scenario.file, self.stream, self.of, self.requests)
-        except ScenarioError as error:
-            first = json.loads(error.problems)[0]
-            tried = ", ".join(f"{one.path}={one.written(at)}" for one, at in zip(self.parameters, places, strict=True))
-            help_ = "give `--vary` bounds between which all values can stand together"
-            raise refusal("--vary", f"with {tried}: {first['message']}", help_) from None
-
-    def residuals(self, places: "Array", chosen: list[int]) -> "Array":
-        """Return ln(simulated / measured) of each measure under the chosen loads."""
-        import numpy as np
-
-        ran = self.ran(places)
-        return np.array([
-            math.log(ran[at][op][name] / measured[name])
-            for at in chosen
-            for op, measured in self.of[at].measured.items()
-            for name in self.measures
-        ])  # fmt: skip
-
-    def jacobian(self, places: "Array", chosen: list[int], free: list[int]) -> "Array":
-        """Return derivatives by the free parameters: differences to both sides, as far as the bounds allow."""
-        import numpy as np
-
-        columns = []
-        for at in free:
-            ends = [places.copy(), places.copy()]
-            ends[0][at], ends[1][at] = max(places[at] - STEP, 0.0), min(places[at] + STEP, 1.0)
-            below, above = (self.residuals(end, chosen) for end in ends)
-            columns.append((above - below) / (ends[1][at] - ends[0][at]))
-        return np.stack(columns, axis=1)
-
-    def fitted(self, start: "Array", chosen: list[int], free: list[int], steps: int = MOST_STEPS) -> "Array":
-        """Return the places at which the chosen loads are met best; those of parameters that are not free stay."""
-        import numpy as np
-        from scipy import optimize
-
-        def all_of(moved: "Array") -> "Array":
-            places = start.copy()
-            places[free] = moved
-            return places
-
-        found = optimize.least_squares(
-            lambda moved: self.residuals(all_of(moved), chosen),
-            np.clip(start[free], 0.01, 0.99),
-            jac=lambda moved: self.jacobian(all_of(moved), chosen, free),
-            bounds=(0.0, 1.0), max_nfev=steps, xtol=1e-4, ftol=1e-5,
-        )  # fmt: skip
-        return all_of(found.x)
-
-    def squares(self, places: "Array", chosen: list[int]) -> float:
-        """Return the sum of the squares of residuals."""
-        return float((self.residuals(places, chosen) ** 2).sum())
-
-    def spread(self, places: "Array", chosen: list[int], free: list[int]) -> "tuple[Array, float, float]":
-        """Return the covariance of the free parameters' places, the variance of a residual, how far intervals reach."""
-        import numpy as np
-        from scipy import stats
-
-        jacobian = self.jacobian(places, chosen, free)
-        numbers = sum(len(self.of[at].measured) for at in chosen) * independent(self.measures)
-        if freedom := max(numbers - len(free), 0):
-            variance, reach = self.squares(places, chosen) / freedom, float(stats.t.ppf(0.975, freedom))
-        else:
-            variance, reach = ASSUMED_ERROR**2 * len(jacobian) / numbers, 1.96
-        variance = max(variance, 1e-8)
-        # A prior as wide as the ranges keeps what is not told at all finite.
-        information = jacobian.T @ jacobian / variance + np.eye(len(free))
-        return np.linalg.inv(information), variance, reach
-
-
-def independent(measures: tuple[str, ...]) -> int:
-    """Return how many numbers a load tells of an operation: rate and mean of a closed loop are one (Little's law)."""
-    return len(set(measures) - set(FITTED)) + (not set(FITTED).isdisjoint(measures))
 
 
 def _determined(problem: Problem, chosen: list[int]) -> Fit:

@@ -8,10 +8,10 @@ is not taken for error of a prediction.
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from headrace.measurement.problem import Problem
+
 if TYPE_CHECKING:
     import numpy as np
-
-    from headrace.measurement.fitting import Problem
 
     Array = np.ndarray[Any, Any]
 
@@ -53,10 +53,10 @@ class Known:
     """Its 95 % interval where those that it follows are where they are."""
     determined: bool
     follows: dict[int, tuple[float, float]] = field(default_factory=dict)
-    """By parameter that it follows: where it is at the lower and at the upper end of that one's own interval."""
+    """By parameter that it follows: where it is at the ends of the own interval of the other."""
 
 
-def known(problem: "Problem", chosen: list[int], fit: Fit) -> dict[int, Known]:
+def known(problem: Problem, chosen: list[int], fit: Fit) -> dict[int, Known]:
     """Return what is known of each parameter, by its number; none follows one that comes later."""
     kept = [at for at in range(len(fit.places)) if at not in fit.free]
     ends = {at: tuple(_refitted(problem, chosen, fit, at, bound) for bound in (0.0, 1.0)) for at in kept}
@@ -66,7 +66,7 @@ def known(problem: "Problem", chosen: list[int], fit: Fit) -> dict[int, Known]:
     return found
 
 
-def _refitted(problem: "Problem", chosen: list[int], fit: Fit, at: int, bound: float) -> "Array":
+def _refitted(problem: Problem, chosen: list[int], fit: Fit, at: int, bound: float) -> "Array":
     """Return all places, fitted again with a parameter as near to its bound as the measurement allows."""
     most = problem.squares(fit.places, chosen) + fit.reach**2 * fit.variance
 

@@ -165,7 +165,7 @@ fn a_split_run_can_be_cancelled_and_limited() {
     assert_eq!((progress.wanted.into_inner(), progress.answered.into_inner()), (256_000, 256_000));
 }
 
-/// What each stream of a run of 300 s says of its requests, but for the slowest, which are those slower than most of the segments before.
+/// What each stream of a run of 300 s says of its requests, but for the slowest, which are kept by what is known at ends of segments.
 fn responses(text: &str) -> Vec<String> {
     let found = results(text, "time: 300 s, warm_up: none");
     let of = |stream: &StreamResults| {
