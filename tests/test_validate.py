@@ -255,7 +255,7 @@ def test_what_is_not_determined_keeps_its_prior_and_widens_predictions() -> None
 
 
 def test_intervals_cover_the_truth_of_noisy_measurements() -> None:
-    # Each load is off by 3 %, rate and latency together. Of 30 intervals, fewer than 26 cover once in 500 times.
+    # Each load is off by 3 %, rate and latency together. Of 30 intervals, fewer than 26 cover once in 60 times.
     noise, covered = random.Random(11), 0
     for _ in range(30):
         times = {depth: 0.2 * max(depth / 4, 1) * (1 + noise.gauss(0, 0.03)) for depth in (1, 2, 8)}
@@ -315,14 +315,14 @@ def test_a_fit_that_lacks_something_says_of_which_operation() -> None:
              for depth in (1, 2) for op, share, ms in kinds]  # fmt: skip
     found = fitting.fit(Scenario(DRIVE), Measurement(given), ["system.drive.service=50 us..1 ms"], requests=500)
     said = "\n".join(found["warnings"])
-    assert "reads are simulated 41% too slow on average" in said
-    assert "writes are simulated 29% too fast on average" in said
+    assert "under 2 of 2 loads the simulated latency of reads is too high, by +41 % on average" in said
+    assert "under 2 of 2 loads the simulated latency of writes is too low, by -29 % on average" in said
 
 
 def test_a_rate_that_is_not_sustained_is_named() -> None:
     given = [point(iops=30_000.0, mean_ms=0.3, arrivals="poisson")]
     remarks = comparison.compare(Scenario(DRIVE), Measurement(given), requests=20_000)["remarks"]
-    assert any("does not sustain 1 measured rate: it answers up to 33 % less" in remark for remark in remarks)
+    assert any("does not sustain 1 measured rate: it serves up to 33% less" in remark for remark in remarks)
 
 
 def test_what_is_known_to_the_last_digit_is_not_uncertain() -> None:

@@ -260,7 +260,8 @@ impl<'m> Record<'m> {
         self.marks.take(now, self.arena, self.streams.iter().map(|stream| stream.totals.clone()).collect());
         self.each_series(Series::close_segment);
         if self.marks.count().ilog2().is_multiple_of(2) && self.marks.count().is_power_of_two() {
-            self.streams.iter_mut().for_each(StreamRecord::find_slow);
+            let half = self.marks.count() / 2;
+            self.streams.iter_mut().for_each(|stream| stream.find_slow(half));
         }
         if self.marks.count() == histogram::SEGMENTS {
             self.marks.merge_neighbours();
@@ -303,16 +304,19 @@ impl StreamRecord {
         self.all.record(breakdown.total());
         self.totals.add(bytes, breakdown, groups);
         if self.slowest[0].takes(breakdown.total()) {
-            self.slowest[0].add(breakdown, groups);
+            self.slowest[0].add(breakdown, groups, self.all.tally().count());
         }
     }
 
-    /// Finds from which response time on requests are among the slowest.
-    fn find_slow(&mut self) {
+    /// Finds from which response time on requests may be among the slowest: those of all segments, or of the later ones from `half` on, where what
+    /// was slow before belongs to the warm-up.
+    fn find_slow(&mut self, half: usize) {
         let every = std::iter::once(&self.all).chain(self.by_op.iter().map(|(_, series)| series));
         for (series, sample) in every.zip(&mut self.slowest) {
             if series.tally().count() > 0 {
-                sample.begin_at(series.distribution_from(0).quantile(0.99));
+                let later = series.distribution_from(half);
+                let p99 = series.distribution_from(0).quantile(0.99);
+                sample.begin_at(if later.count() > 0 { p99.min(later.quantile(0.99)) } else { p99 });
             }
         }
     }
@@ -332,7 +336,7 @@ impl StreamRecord {
             if *operation == of || (*operation == Operation::Recall && breakdown.spans().any(by_drive)) {
                 series.record(breakdown.total());
                 if self.slowest[1 + at].takes(breakdown.total()) {
-                    self.slowest[1 + at].add(breakdown, groups);
+                    self.slowest[1 + at].add(breakdown, groups, series.tally().count());
                 }
             }
         }

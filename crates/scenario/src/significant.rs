@@ -26,7 +26,8 @@ impl fmt::Display for Count {
 /// Puts commas between the thousands of a number.
 pub fn grouped(text: &str) -> String {
     let whole = text.find('.').unwrap_or(text.len());
-    let comma = |at: usize| if at > 0 && at < whole && (whole - at).is_multiple_of(3) { "," } else { "" };
+    let first = usize::from(text.starts_with('-'));
+    let comma = |at: usize| if at > first && at < whole && (whole - at).is_multiple_of(3) { "," } else { "" };
     text.char_indices().map(|(at, digit)| format!("{}{digit}", comma(at))).collect()
 }
 
@@ -41,9 +42,9 @@ mod tests {
 
     #[test]
     fn thousands_are_set_apart() {
-        let shown =
-            [0.0123, 12.34, 999.9, 1234.5, 12_345_678.0].map(|number| format!("{:.4}", Significant(number)));
-        assert_eq!(shown, ["0.01230", "12.34", "999.9", "1,234", "12,345,678"].map(str::to_owned));
+        let shown = [0.0123, 12.34, 999.9, 1234.5, -123.4, 12_345_678.0]
+            .map(|number| format!("{:.4}", Significant(number)));
+        assert_eq!(shown, ["0.01230", "12.34", "999.9", "1,234", "-123", "12,345,678"].map(str::to_owned));
         assert_eq!(
             [7, 1000, 75_033, 1_000_000].map(|n| Count(n).to_string()),
             ["7", "1,000", "75,033", "1,000,000"]

@@ -11,9 +11,6 @@ use crate::document::{Key, Path, Problem, TextSpan, Value, ValueNode};
 /// The field that names the other device.
 const LIKE: &str = "like";
 
-/// A device is like another, which may be like a third, and so on; more are a circle.
-const MOST_ALIKE: u32 = 8;
-
 /// Returns the files of the devices that a document in the folder `beside` names by their paths.
 pub fn named(node: &ValueNode, beside: &FilePath) -> Vec<PathBuf> {
     let Value::Map(entries) = &node.value else { return Vec::new() };
@@ -50,11 +47,16 @@ pub fn complete(node: &mut ValueNode, path: &Path, beside: &FilePath) -> Result<
 /// # Errors
 /// There is no other of that name, or its file has errors.
 pub fn device(node: &mut ValueNode, path: &Path, beside: &FilePath) -> Result<(), Problem> {
-    nth_device(node, path, beside, 1)
+    device_like(node, path, beside, &mut Vec::new())
 }
 
-/// Completes a device that is the `nth` of those that are like each other.
-fn nth_device(node: &mut ValueNode, path: &Path, beside: &FilePath, nth: u32) -> Result<(), Problem> {
+/// Completes a device that others are like, whose names were `seen`.
+fn device_like(
+    node: &mut ValueNode,
+    path: &Path,
+    beside: &FilePath,
+    seen: &mut Vec<String>,
+) -> Result<(), Problem> {
     let Some(like) = node.child(LIKE) else { return Ok(()) };
     let Value::Scalar(Json::String(name)) = &like.value else { return Ok(()) };
     let (name, span) = (name.clone(), like.span.clone());
@@ -67,11 +69,12 @@ fn nth_device(node: &mut ValueNode, path: &Path, beside: &FilePath, nth: u32) ->
     let broken = |why: String| Problem::at(at.clone(), format!("the file of `{name}` has errors")).help(why);
     let tree = catalog::written(&name, beside).ok_or_else(unknown)?;
     let mut base = tree.map_err(|problems| broken(problems.rendered()))?.root;
-    if nth > MOST_ALIKE {
+    if seen.contains(&name) {
         let message = format!("`{name}` is like a device that is like it");
         return Err(Problem::at(at, message).help("give one of them all fields"));
     }
-    nth_device(&mut base, &at, beside, nth + 1)?;
+    seen.push(name.clone());
+    device_like(&mut base, path, beside, seen)?;
     base.set_spans(span.as_ref());
     mark(&mut base, &name);
     if let Value::Map(given) = &mut node.value {

@@ -87,9 +87,10 @@ def styled(chart: Drawing, *, sized: bool = True) -> ChartType:
 
 def colours(names: list[str], *, field: str = "what", title: str | None = None) -> altair.Color:
     """Return the colours that tell these names apart."""
-    # A colour that belongs to one of the names is no other's.
-    left = itertools.cycle([colour for name, colour in SERIES.items() if name not in names] or SERIES.values())
     own = SERIES | VERDICTS | {PUBLISHED: INK}
+    # A colour that belongs to one of the names is no other's.
+    taken = {own[name] for name in names if name in own}
+    left = itertools.cycle([colour for colour in SERIES.values() if colour not in taken] or SERIES.values())
     known = [own.get(name) or next(left) for name in names]
     scale = altair.Scale(domain=names, range=known)
     if len(names) == 1 and title is None:  # What one curve shows, the title says.

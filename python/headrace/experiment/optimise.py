@@ -128,7 +128,7 @@ class Optimum(InNotebook):
             return "Pareto-optimal" if several else "best"
         if trial.passed:
             return "breaks a constraint"
-        if any(trial.point.key == rival.point.key for rival in self._rivals):
+        if trial.point.key in self._rivals:
             return "not shown to be worse"
         return "dominated" if several else "meets the constraints" if self.constraints else ""
 
@@ -200,17 +200,17 @@ class Optimum(InNotebook):
         return all(x <= y for x, y in zip(a, b, strict=True)) and a != b
 
     @cached_property
-    def _rivals(self) -> list[Trial]:
-        """Designs within the constraints that are worse by no more than chance explains, and not among the best."""
+    def _rivals(self) -> set[str]:
+        """The keys of designs within the constraints that are worse by no more than chance explains."""
         best = {one.point.key for one in self.front}
         fit = [one for one in self._run if not one.passed and not one.unsure and one.point.key not in best]
-        return [one for one in fit if not any(self._surely_beats(other, one) for other in self.front)]
+        return {one.point.key for one in fit if not any(self._surely_beats(other, one) for other in self.front)}
 
     def _surely_beats(self, one: Trial, other: Trial) -> bool:
-        """Return true if a design beats another, in some goal by more than both intervals together."""
+        """Return true if a design beats another by more than both intervals together, in every goal that has any."""
         pairs = [(one.values[goal.text], other.values[goal.text]) for goal, _ in self.goals]
-        apart = any(abs(a - b) > math.hypot(of_a or 0.0, of_b or 0.0) for (a, of_a), (b, of_b) in pairs)
-        return apart and self._beats(one, other)
+        apart = [(abs(a - b), math.hypot(of_a or 0.0, of_b or 0.0)) for (a, of_a), (b, of_b) in pairs]
+        return self._beats(one, other) and all(by > chance or chance == 0 for by, chance in apart)
 
     @property
     def answer(self) -> str:

@@ -184,8 +184,8 @@ def day_of(file: Path) -> date | None:
     return found
 
 
-# Of the hour by which clocks are put back, the lines before and after leave most.
-LEAST_OF_AN_HOUR = 3000
+# Clocks are put back by an hour, between two lines that are some time apart.
+LEAST_OF_AN_HOUR, AN_HOUR = 3000, 3600
 
 
 class Backwards:
@@ -213,7 +213,7 @@ class Backwards:
 
     def found(self) -> list[Odd]:
         """Return them."""
-        autumn = ", as where summer time ends" if self.most > LEAST_OF_AN_HOUR and self.count == 1 else ""
+        autumn = ", as where summer time ends" if LEAST_OF_AN_HOUR < self.most <= AN_HOUR and self.count == 1 else ""
         note = f"by up to {self.most:,.3f} s{autumn}; the order of operations around these lines is unreliable"
         return [Odd("the clock runs backwards", self.count, self.first, note)] if self.count else []
 

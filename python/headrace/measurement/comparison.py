@@ -15,8 +15,8 @@ from headrace.shown import written
 
 Json = dict[str, Any]
 
-# A load that comes at its own rate is sustained if at most this share of it is missing, in per cent.
-BEHIND = 3
+# A load that comes at its own rate is sustained if at most this share of it is missing.
+BEHIND = 0.03
 
 
 def compare(
@@ -41,7 +41,7 @@ def compare(
     told(f"simulating {len(of)} loads")
     ran = loads.all_of(document, scenario.file, name, of, requests)
     rows = [row for load, one in zip(of, ran, strict=True) for row in rows_of(load, one)]
-    remarks += unsettled(of, ran, requests) + behind(rows)
+    remarks += unsettled(of, ran, requests) + behind(of, ran, requests)
     if document.get("uncertain"):
         told("simulating them with uncertain values")
     every = uncertainty.bands(scenario, name, of, requests)
@@ -71,16 +71,22 @@ def unsettled(of: list[Load], ran: list[dict[str, Json]], requests: int) -> list
     ]
 
 
-def behind(rows: list[Json]) -> list[str]:
+def behind(of: list[Load], ran: list[dict[str, Json]], requests: int) -> list[str]:
     """Return a remark on loads that come at their own rate, which the scenario does not sustain."""
-    lacking = [row for row in rows if row["open"] and row["error_percent"]["iops"] < -BEHIND]
+    # Three standard deviations of a count, of the number that is asked for and of that which is there.
+    least = max(BEHIND, 3 / requests**0.5)
+    missing = [
+        1 - sum(op["iops"] for op in one.values()) / sum(op["iops"] for op in load.measured.values())
+        for load, one in zip(of, ran, strict=True)
+        if load.is_open
+    ]
+    lacking = [share for share in missing if share > least]
     if not lacking:
         return []
-    worst = min(row["error_percent"]["iops"] for row in lacking)
     rates = counted(len(lacking), "measured rate")
     return [
-        f"the scenario does not sustain {rates}: it answers up to {-worst:.0f} % less. Latencies there are those of "
-        f"a queue of {loads.MOST_IN_FLIGHT}, where it ends, and no prediction"
+        f"the scenario does not sustain {rates}: it serves up to {max(lacking):.0%} less. "
+        f"Latencies there only reflect the limit of {loads.MOST_IN_FLIGHT} requests in flight, and predict nothing"
     ]
 
 

@@ -42,8 +42,9 @@ TAKES_PART = 0.3
 APART = "fix one, or measure under loads that depend on one alone"
 # A parameter is not known where its standard error is more than this share of its range.
 TOO_WIDE = 0.25
-# Of one operation, simulated latencies that are off by more on average have a cause that no parameter stands for.
-SYSTEMATIC = 0.1
+# Of one operation, simulated latencies that are off by more on average, under this share of the loads in one direction,
+# have a cause that no parameter stands for.
+SYSTEMATIC, MOST_LOADS = 0.1, 0.75
 AT_BOUND = 1e-2
 # At a bound, squares of errors are smaller than where the search began if these are this many times as large.
 BETTER = 1.05
@@ -63,13 +64,11 @@ def _determined(problem: Problem, chosen: list[int]) -> Fit:
         errors = np.sqrt(np.diag(covariance))
         widest = int(errors.argmax())
         if errors[widest] <= TOO_WIDE or _is_drawn_to_a_bound(problem, chosen, (places, prior), free[widest]):
-            return Fit(
-                places, free, covariance, variance, reach, together + _close(problem.parameters, free, covariance)
-            )
+            together = together or _close(problem.parameters, free, covariance)
+            return Fit(places, free, covariance, variance, reach, together)
         places[free[widest]] = prior[free[widest]]
         del free[widest]
-    squares = problem.squares(prior, chosen)
-    return Fit(prior, free, np.zeros((0, 0)), squares / len(problem.residuals(prior, chosen)), 1.96, together or [])
+    return Fit(prior, free, *problem.spread(prior, chosen, free), together or [])
 
 
 def _is_drawn_to_a_bound(problem: Problem, chosen: list[int], ends: "tuple[Array, Array]", at: int) -> bool:
@@ -193,15 +192,22 @@ def _uncertain(parameters: list[Parameter], known: dict[int, Known]) -> dict[str
     told: dict[str, str] = {}
     for at, of in known.items():
         one = parameters[at]
-        own, *_ = text = [span(one, of.own)]
-        text += [
+        others = [
             f"{span(one, ends)} with {parameters[other].path}"
             for other, ends in of.follows.items()
             if parameters[other].path in told
         ]
-        if len(text) > 1 or len(set(own.split(".."))) > 1:
-            told[one.path] = " and ".join(text)
+        if others or one.written(of.own[0]) != one.written(of.own[1]):
+            told[one.path] = " and ".join([span(one, _apart(one, of)), *others])
     return told
+
+
+def _apart(one: Parameter, of: Known) -> tuple[float, float]:
+    """Return the own interval of a parameter, at least as wide as the last digit that is written."""
+    low, high, wider = *of.own, 1e-7
+    while one.written(low) == one.written(high):
+        low, high, wider = of.place - wider, of.place + wider, 4 * wider
+    return low, high
 
 
 def _close(parameters: list[Parameter], free: list[int], covariance: "Array") -> list[str]:
@@ -263,14 +269,18 @@ def _systematic(problem: Problem, fit: Fit) -> list[str]:
     errors: dict[str, list[float]] = {}
     for load, ran in zip(problem.of, problem.ran(fit.places), strict=True):
         for op, measured in load.measured.items():
-            errors.setdefault(op, []).append(math.log(ran[op]["mean_ms"] / measured["mean_ms"]))
+            if ran[op]["settled"]:
+                errors.setdefault(op, []).append(math.log(ran[op]["mean_ms"] / measured["mean_ms"]))
     warnings = []
     for op, logs in errors.items():
         mean = sum(logs) / len(logs)
-        if len(logs) > 1 and abs(mean) > SYSTEMATIC:
+        alike = sum(error * mean > 0 for error in logs)
+        if alike >= max(MOST_LOADS * len(logs), 2) and abs(mean) > SYSTEMATIC:
+            side = "high" if mean > 0 else "low"
             warnings.append(
-                f"{op}s are simulated {abs(math.expm1(mean)):.0%} too {'slow' if mean > 0 else 'fast'} on average, "
-                "which no parameter makes up for: the scenario lacks something, and intervals do not say how much"
+                f"under {alike} of {len(logs)} loads the simulated latency of {op}s is too {side}, by "
+                f"{100 * math.expm1(mean):+.0f} % on average: the scenario lacks something that no parameter makes up "
+                "for, and intervals do not say how much"
             )
     return warnings
 
@@ -290,12 +300,13 @@ def _cross_validated(problem: Problem, best: Fit) -> Json | None:
 
 
 def _without_others(problem: Problem, rest: list[int], best: Fit) -> "Array":
-    """Fit to the rest of the loads. What they do not determine is where it began: where it ended, other loads say."""
+    """Fit to the rest of the loads. What they do not determine begins at its prior: where it ended, other loads say."""
     covariance, _, _ = problem.spread(best.places, rest, best.free)
-    free = [at for at, variance in zip(best.free, covariance.diagonal(), strict=True) if variance <= TOO_WIDE**2]
     start = _start(problem.parameters)
-    start[free] = best.places[free]
-    return problem.fitted(start, rest, free, FOLD_STEPS) if free else start
+    for at, variance in zip(best.free, covariance.diagonal(), strict=True):
+        if variance <= TOO_WIDE**2:
+            start[at] = best.places[at]
+    return problem.fitted(start, rest, best.free, FOLD_STEPS)
 
 
 def file_text(found: Json) -> str:

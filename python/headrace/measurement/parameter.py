@@ -48,8 +48,13 @@ class Parameter:
         return (value - self.low) / (self.high - self.low)
 
     def number(self, text: str) -> float:
-        """Return a value that is written as those of the bounds are, in `unit`."""
-        return _ends(text, text.strip(), text.strip())[0]
+        """Return a value in `unit`; raise `ScenarioError` where it has another."""
+        number, _, unit = _ends(text, text.strip(), text.strip())
+        if unit != self.unit:
+            raise refusal(
+                text, f"`{text.strip()}` is not in {self.unit or 'plain numbers'}", "write it as its interval"
+            )
+        return number
 
     def slope(self, at: float) -> float:
         """Return by how much the value changes with the place."""
@@ -104,9 +109,11 @@ def _value_at(document: Any, path: str, beside: Path) -> Any:
     A device may be a name, of a file in the folder `beside` or of the catalogue. Its numbers have their origin beside
     their value.
     """
+    before = ""
     for step in path.split("."):
-        if isinstance(document, str):
+        if before == "device" and isinstance(document, str):
             document = catalogue.numbers(document, beside)
+        before = step
         if not isinstance(document, Mapping) or step not in document:
             return None
         document = document[step]

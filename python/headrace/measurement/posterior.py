@@ -5,6 +5,7 @@ prior, as far as the measurement allows: the others are fitted again at both of 
 is not taken for error of a prediction.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +34,7 @@ class Fit:
     covariance: "Array"
     """Of the places of the free parameters, where the others are where they are."""
     variance: float
-    """Of a residual."""
+    """The sum of the squares of residuals for each independent number beyond the parameters."""
     reach: float
     """By how many standard errors a 95 % interval reaches to each side: of Student's t."""
     together: list[str]
@@ -67,7 +68,10 @@ def known(problem: Problem, chosen: list[int], fit: Fit) -> dict[int, Known]:
 
 
 def _refitted(problem: Problem, chosen: list[int], fit: Fit, at: int, bound: float) -> "Array":
-    """Return all places, fitted again with a parameter as near to its bound as the measurement allows."""
+    """Return all places, fitted again with a parameter as near to its bound as the measurement allows.
+
+    If it seems to allow none of the way, the whole prior is kept: then the fits did not get as near as the first one.
+    """
     most = problem.squares(fit.places, chosen) + fit.reach**2 * fit.variance
 
     def moved(share: float) -> "Array":
@@ -75,7 +79,8 @@ def _refitted(problem: Problem, chosen: list[int], fit: Fit, at: int, bound: flo
         places[at] += (bound - places[at]) * share
         return problem.fitted(places, chosen, fit.free, END_STEPS) if fit.free else places
 
-    allowed, share, step = fit.places, 1.0, 1.0
+    allowed: Array | None = None
+    share, step = 1.0, 1.0
     for _ in range(HALVINGS + 1):
         places, step = moved(share), step / 2
         if problem.squares(places, chosen) <= most:
@@ -85,7 +90,7 @@ def _refitted(problem: Problem, chosen: list[int], fit: Fit, at: int, bound: flo
             share += step
         else:
             share -= step
-    return allowed
+    return moved(1.0) if allowed is None else allowed
 
 
 def _prior(place: float, low: float, high: float) -> Known:
@@ -102,26 +107,23 @@ def _fitted(fit: Fit, nth: int, ends: "dict[int, tuple[Array, ...]]", found: dic
     slopes = np.linalg.solve(of[np.ix_(beside, beside)], of[beside, nth]) if beside else np.zeros(0)
     own_error = float(np.sqrt(max(of[nth, nth] - of[nth, beside] @ slopes, 0.0)))
     follows = {
-        fit.free[j]: _both(place + float(slope) * (end - found[fit.free[j]].place) for end in found[fit.free[j]].own)
+        fit.free[j]: _within(place + float(slope) * (end - found[fit.free[j]].place) for end in found[fit.free[j]].own)
         for j, slope in zip(beside, slopes, strict=True)
     }
     squares = [(fit.reach * float(errors[nth])) ** 2] * 2
     for kept, moved in ends.items():
-        ways = _both(float(end[at]) - place for end in moved)
+        ways = [float(end[at]) - place for end in moved]
         squares = [squares[0] + min(*ways, 0.0) ** 2, squares[1] + max(*ways, 0.0) ** 2]
         before = [fit.free[j] for j in beside]
         others = [float(slopes @ (end[before] - fit.places[before])) for end in moved]
-        follows[kept] = _both(place + way - other for way, other in zip(ways, others, strict=True))
+        follows[kept] = _within(place + way - other for way, other in zip(ways, others, strict=True))
     interval = (place - squares[0] ** 0.5, place + squares[1] ** 0.5)
     own = (place - fit.reach * own_error, place + fit.reach * own_error)
     error = (interval[1] - interval[0]) / (2 * fit.reach)
     return Known(place, error, _within(interval), _within(own), determined=True, follows=follows)
 
 
-def _both(values: Any) -> tuple[float, float]:
-    low, high = values
+def _within(ends: Iterable[float]) -> tuple[float, float]:
+    """Return two places within the bounds."""
+    low, high = (min(max(end, 0.0), 1.0) for end in ends)
     return low, high
-
-
-def _within(ends: tuple[float, float]) -> tuple[float, float]:
-    return max(ends[0], 0.0), min(ends[1], 1.0)

@@ -45,7 +45,8 @@ class Problem:
     measures: tuple[str, ...] = FITTED
     tell: Tell = lambda _: None
     doing: str = "fitting"
-    known: dict[tuple[float, ...], list[dict[str, Json]]] = field(default_factory=dict)
+    simulated: dict[tuple[float, ...], list[dict[str, Json]]] = field(default_factory=dict)
+    """What was simulated already, by places."""
 
     def with_values(self, places: "Array") -> Scenario:
         """Return the scenario with the values at these places."""
@@ -55,16 +56,18 @@ class Problem:
     def ran(self, places: "Array") -> list[dict[str, Json]]:
         """Return what is simulated under each load; each set of values is simulated once."""
         key = tuple(float(at) for at in places)
-        if key not in self.known:
-            self.tell(f"{self.doing}: {len(self.known)} sets of values simulated under {len(self.of)} loads")
-            self.known[key] = self._simulated(places)
-        return self.known[key]
+        if key not in self.simulated:
+            self.tell(f"{self.doing}: {len(self.simulated)} sets of values simulated under {len(self.of)} loads")
+            self.simulated[key] = self._simulate(places)
+        return self.simulated[key]
 
-    def _simulated(self, places: "Array") -> list[dict[str, Json]]:
+    def _simulate(self, places: "Array") -> list[dict[str, Json]]:
         try:
             document = self.with_values(places).filled()
             return loads.all_of(document, self.scenario.file, self.stream, self.of, self.requests)
         except ScenarioError as error:
+            if not self.simulated:  # The values of the scenario itself did not work either.
+                raise
             first = json.loads(error.problems)[0]
             tried = ", ".join(f"{one.path}={one.written(at)}" for one, at in zip(self.parameters, places, strict=True))
             help_ = "give `--vary` bounds between which all values can stand together"
@@ -117,20 +120,34 @@ class Problem:
         return float((self.residuals(places, chosen) ** 2).sum())
 
     def spread(self, places: "Array", chosen: list[int], free: list[int]) -> "tuple[Array, float, float]":
-        """Return the covariance of the free parameters' places, the variance of a residual, how far intervals reach."""
+        """Return the covariance of the free parameters' places, the variance of a number, and how far intervals reach.
+
+        The variance is the sum of the squares of residuals for each independent number beyond the parameters.
+        """
         import numpy as np
         from scipy import stats
 
-        jacobian = self.jacobian(places, chosen, free)
         numbers = sum(len(self.of[at].measured) for at in chosen) * independent(self.measures)
         if freedom := max(numbers - len(free), 0):
             variance, reach = self.squares(places, chosen) / freedom, float(stats.t.ppf(0.975, freedom))
         else:
-            variance, reach = ASSUMED_ERROR**2 * len(jacobian) / numbers, 1.96
+            variance, reach = ASSUMED_ERROR**2 * self._repeats(chosen), 1.96
         variance = max(variance, 1e-8)
+        if not free:
+            return np.zeros((0, 0)), variance, reach
+        jacobian = self.jacobian(places, chosen, free)
         # A prior as wide as the ranges keeps what is not told at all finite.
         information = jacobian.T @ jacobian / variance + np.eye(len(free))
         return np.linalg.inv(information), variance, reach
+
+    def _repeats(self, chosen: list[int]) -> float:
+        """Return how often residuals tell a number: the rate and the mean of a closed loop are the same one twice.
+
+        At a rate of its own, a load has that rate in the simulation too, which tells nothing.
+        """
+        each = independent(self.measures)
+        of = [(len(self.of[at].measured), each if self.of[at].is_open else len(self.measures)) for at in chosen]
+        return sum(many * told for many, told in of) / (each * sum(many for many, _ in of))
 
 
 def independent(measures: tuple[str, ...]) -> int:

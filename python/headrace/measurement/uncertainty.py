@@ -57,7 +57,10 @@ def _read(path: str, told: str, scenario: Scenario) -> _Uncertain:
     follows = {}
     for part in others:
         span, _, other = part.partition(" with ")
-        low, high = (one.place(one.number(end)) for end in span.split(".."))
+        numbers = [one.number(end) for end in span.split("..")]
+        if one.logarithmic and min(numbers) <= 0:
+            raise refusal(scenario.file, f"`uncertain`: {path} is {span} with {other}", "give ends above zero")
+        low, high = map(one.place, numbers)
         follows[other.strip()] = (low, high)
     place = place_of(one)
     return _Uncertain(one, 0.5 if place is None else place, follows)
@@ -77,7 +80,8 @@ def _draws(uncertain: list[_Uncertain]) -> Iterator[Json]:
                 _beside(one.place, ends, _way(places[other], middles[other])) - one.place
                 for other, ends in one.follows.items()
             )
-            places[one.parameter.path] = own + sum(moved)
+            ends = [0.0, 1.0, *(end for pair in one.follows.values() for end in pair)]
+            places[one.parameter.path] = min(max(own + sum(moved), min(ends)), max(ends))
         yield {one.parameter.path: one.parameter.written(places[one.parameter.path]) for one in uncertain}
 
 

@@ -78,7 +78,7 @@ def in_a_sentence(found: Json) -> str:
     parts = [f"{op}s {overall[op]['mean_size_percent']:.1f} %" for op in ("read", "write") if overall[op]]
     apart = f" ({', '.join(parts)})" if len(parts) > 1 else ""
     every, many = overall["all"], len(found["rows"])
-    over = f", over {every['n']} of {many} loads" if every["n"] < many else ""
+    over = f", over {every['n']} of {many} measured operations" if every["n"] < many else ""
     return (
         f"Simulated bandwidth differs from the measured by {every['mean_size_percent']:.1f} % on average{apart}{over}, "
         f"at most {every['worst_percent']:+.1f} %; mean latency by {every['latency_mean_size_percent']:.1f} %."

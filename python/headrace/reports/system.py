@@ -225,7 +225,7 @@ def _past(others: list[Position], begins: Position, ends: Position, *, down: boo
     inside = [(x, y) for x, y in others if any(x < px < x + BOX_WIDTH and y < py < y + BOX_HEIGHT for px, py in line)]
     if not inside:
         return f"C{x1:g} {y1 + 18:g}" if down else f"C{x1 + 36:g} {y1:g}"
-    (left, top), (right, bottom) = min(inside), (max(x for x, _ in inside), max(y for _, y in inside))
+    (left, right), (top, bottom) = ((min(of), max(of)) for of in zip(*inside, strict=True))
     if down:
         # In the gap between two columns, or beside the only one.
         side = left + BOX_WIDTH + GAP_Y / 2 if left <= MARGIN else left - GAP_Y / 2

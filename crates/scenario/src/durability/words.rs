@@ -58,8 +58,9 @@ fn rebuild(volume: &VolumeDurability, rebuild: &Rebuild) -> String {
     let how = match rebuild.simulated_share {
         1.0.. => "simulated under this load".to_owned(),
         share => format!(
-            "an estimate from {} simulations under this load, each of {} or {} % of it",
+            "an estimate from {} simulation{} under this load, each of {} or {} % of the rebuild",
             rebuild.replications,
+            if rebuild.replications == 1 { "" } else { "s" },
             Nanos::from_secs(rebuild.simulated_s),
             digits(100.0 * share)
         ),

@@ -5,8 +5,11 @@ use headrace_work::{Breakdown, TimeKind};
 
 use super::totals::Legs;
 
-/// At most this many requests are kept of a series: the mean of one in a hundred of a long run is known to a few percent.
+/// At most this many requests are kept of a series: times of one in a hundred of a long run are known to a few percent.
 const MOST_KEPT: usize = 2048;
+
+/// Share of all requests, one in this many, that is kept at least, or stood for, when the faster ones are left out: twice that of the slowest.
+const LEAST_SHARE: u64 = 50;
 
 /// Multiples of this spread evenly over all numbers, whatever their order (Knuth 1998, section 6.4).
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -47,9 +50,9 @@ impl SlowSample {
         took >= self.from
     }
 
-    /// Adds a request that may be one of them; `groups` has the group of each component.
+    /// Adds a request that may be one of them, of `answered` so far; `groups` has the group of each component.
     #[cold]
-    pub fn add(&mut self, breakdown: &Breakdown, groups: &[u32]) {
+    pub fn add(&mut self, breakdown: &Breakdown, groups: &[u32], answered: u64) {
         let number = self.seen;
         self.seen += 1;
         if !is_kept(number, self.every) {
@@ -59,10 +62,21 @@ impl SlowSample {
         let (until, took) = (breakdown.until(), breakdown.total());
         self.kept.push(SlowRequest { number, until, took, spans: spans.collect() });
         if self.kept.len() > MOST_KEPT {
-            self.every *= 2;
-            let every = self.every;
-            self.kept.retain(|request| is_kept(request.number, every));
+            self.keep_fewer(answered);
         }
+    }
+
+    /// Leaves out the faster half, if the others stand for enough; otherwise every other one.
+    fn keep_fewer(&mut self, answered: u64) {
+        let middle = self.kept.len() / 2;
+        let median =
+            self.kept.select_nth_unstable_by_key(middle, |request| (request.took, request.number)).1.took;
+        if median > self.from && middle as u64 * self.every >= answered / LEAST_SHARE {
+            return self.begin_at(median);
+        }
+        self.every *= 2;
+        let every = self.every;
+        self.kept.retain(|request| is_kept(request.number, every));
     }
 
     /// From now on requests that take `from` or longer may be among the slowest.
@@ -112,13 +126,15 @@ mod tests {
         sample.begin_at(Nanos(1));
         let many = 400_000;
         for at in 1..=many {
-            sample.add(&took(at, 10 * many + at), &[0]);
+            if sample.takes(Nanos(at)) {
+                sample.add(&took(at, 10 * many + at), &[0], at);
+            }
         }
         assert!(sample.kept.len() <= MOST_KEPT && sample.kept.len() > MOST_KEPT / 3);
         let (count, legs) = sample.at_least(Nanos(many / 100 * 99));
-        assert!((count as f64 / (many as f64 / 100.0) - 1.0).abs() < 0.5, "{count} of {}", many / 100);
+        assert!((count as f64 / (many as f64 / 100.0) - 1.0).abs() < 0.1, "{count} of {}", many / 100);
         let mean = legs.total() as f64 / count as f64;
-        assert!(mean >= many as f64 * 0.99 && mean <= many as f64, "{mean}");
+        assert!((mean / (many as f64 * 0.995) - 1.0).abs() < 0.001, "{mean}");
     }
 
     /// What was kept with a lower threshold, or before the warm-up ended, is left out.
@@ -129,7 +145,7 @@ mod tests {
         sample.begin_at(Nanos(10));
         assert!(sample.takes(Nanos(10)) && !sample.takes(Nanos(9)));
         for (ns, until) in [(10, 100), (30, 200), (40, 300)] {
-            sample.add(&took(ns, until), &[0]);
+            sample.add(&took(ns, until), &[0], 3);
         }
         assert_eq!(sample.at_least(Nanos(10)).0, 3);
         assert_eq!(sample.after(Nanos(200)).at_least(Nanos(10)).0, 1);

@@ -24,7 +24,7 @@ pub fn in_words(results: &Results) -> String {
     sentences.extend(evictions::in_words(results));
     sentences.extend(rebuilds::in_words(results));
     if let Some(told) = results.bottleneck.as_ref().filter(|_| has_answers).and_then(overload) {
-        sentences.insert(results.objectives.len(), told);
+        sentences.insert(0, told);
     }
     if !results.complete {
         sentences.insert(0, "INCOMPLETE.".to_owned());
@@ -35,9 +35,10 @@ pub fn in_words(results: &Results) -> String {
 /// Returns what must be known before any response time, if more is asked for than is sustained.
 fn overload(bottleneck: &Bottleneck) -> Option<String> {
     let share = bottleneck.saturates_at.filter(|share| bottleneck.saturated && *share < 1.0)?;
-    let kept_up = 100.0 * share;
+    let kept_up =
+        if share < 0.99 { format!("{:.0}", 100.0 * share) } else { format!("{:.1}", 100.0 * share) };
     Some(format!(
-        "OVERLOADED: {kept_up:.0} % of the load can be sustained, and response times grow for as long as it lasts."
+        "OVERLOADED: {kept_up} % of the load can be sustained, and response times grow for as long as it lasts."
     ))
 }
 
