@@ -315,8 +315,8 @@ def test_a_fit_that_lacks_something_says_of_which_operation() -> None:
              for depth in (1, 2) for op, share, ms in kinds]  # fmt: skip
     found = fitting.fit(Scenario(DRIVE), Measurement(given), ["system.drive.service=50 us..1 ms"], requests=500)
     said = "\n".join(found["warnings"])
-    assert "under 2 of 2 loads the simulated latency of reads is too high, by +41 % on average" in said
-    assert "under 2 of 2 loads the simulated latency of writes is too low, by -29 % on average" in said
+    assert "under 2 of 2 loads the simulated latency of reads is too high, by 41 % on average" in said
+    assert "under 2 of 2 loads the simulated latency of writes is too low, by 29 % on average" in said
 
 
 def test_a_rate_that_is_not_sustained_is_named() -> None:

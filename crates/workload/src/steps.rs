@@ -144,8 +144,9 @@ impl CheckpointSpec {
 
     /// Returns the bytes that an accelerator writes.
     pub fn bytes_of(&self, accelerator: u32) -> Bytes {
+        let [all, shard] = self.each();
         let is_writer = accelerator < self.writers.unwrap_or(u32::MAX);
-        Bytes(self.shard.0.saturating_add(if is_writer { self.size.0 } else { 0 }))
+        Bytes(if is_writer { all } else { shard })
     }
 
     /// Returns how many of some accelerators write all that one may, and how many their shard alone.

@@ -6,13 +6,11 @@ import altair
 from altair.typing import ChartType
 
 from headrace import quantities
-from headrace.charts.style import IN_BYTES, SERIES, Rows, colours, log_scale, log_ticks, styled
+from headrace.charts.style import APART, LABELS, SERIES, Rows, colours, log_scale, log_ticks, styled
 
 Json = dict[str, Any]
 
 MOST = 1000  # Points drawn: more lie on each other.
-
-APART: dict[str, Any] = {"labelOverlap": "greedy", "labelSeparation": 8}
 
 
 def days(of: list[Json]) -> ChartType:
@@ -35,7 +33,7 @@ def envelope(fit: Json) -> ChartType:
     latency, slope = fit["latency_s"]["value"], fit["slope_s_per_byte"]["value"]
     line = [(size, latency + slope * size) for size in _between(points) if latency + slope * size > 0]
     sizes = [size for size, _ in points]
-    axis = altair.Axis(labelExpr=IN_BYTES, **APART, **log_ticks(sizes))
+    axis = altair.Axis(**LABELS["bytes"], **log_ticks(sizes))
     x = altair.X("x:Q", title="size", scale=log_scale(sizes), axis=axis)
     unit = quantities.unit(taken * 1e3 for _, taken in points + line)
     points, line = (_in(unit, curve) for curve in (points, line))

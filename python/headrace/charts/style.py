@@ -167,7 +167,7 @@ def cdfs(
     of = {what: [(unit.of(ms), share) for ms, share in curve if ms > 0] for what, curve in of.items()}
     times = [*(time for curve in of.values() for time, _ in curve), *(unit.of(ms) for ms, *_ in aims)]
     scale = log_scale(times)
-    axis = altair.Axis(labelOverlap="greedy", labelSeparation=6, **log_ticks(times))
+    axis = altair.Axis(**APART, **log_ticks(times))
     x = altair.X("x:Q", title=f"response time, {unit.name}", scale=scale, axis=axis)
     y = altair.Y("y:Q", title="share of requests", axis=altair.Axis(format="%"), scale=altair.Scale(domain=[0, 1]))
     drawn = _curves(of, x, y, list(of))

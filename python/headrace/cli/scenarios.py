@@ -41,41 +41,47 @@ from headrace.quantities import counted
 from headrace.result_types import ResultsData
 from headrace.results import is_saturated
 
+Seed = Annotated[int | None, typer.Option(metavar="N", help="Seed of the random numbers. [default: that of the file]")]
+Replications = Annotated[int | None, typer.Option(min=1, metavar="N", help="Number of independent runs.")]
+Threads = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Maximum number of threads. [default: one per processor]")
+]
+RequestsFolder = Annotated[
+    Path | None,
+    typer.Option("--save-requests", metavar="FOLDER", help="Write every request as Parquet, 250,000 per file."),
+]
+TimelineFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE.json",
+        callback=to_write,
+        help="Write the paths of the first requests for Perfetto or chrome://tracing.",
+    ),
+]
+First = Annotated[int, typer.Option(min=1, metavar="N", help="Number of requests in the timeline.")]
+MetricsFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE.prom",
+        callback=to_write,
+        help="Write the prediction as OpenMetrics, for Prometheus and Grafana.",
+    ),
+]
+
 
 def run(
     file: File,
     as_json: AsJson = False,
     sets: Sets = None,
-    seed: Annotated[
-        int | None, typer.Option(metavar="N", help="Seed of the random numbers. [default: that of the file]")
-    ] = None,
-    replications: Annotated[int | None, typer.Option(min=1, metavar="N", help="Number of independent runs.")] = None,
+    seed: Seed = None,
+    replications: Replications = None,
     precision: PrecisionOption = None,
     budget: Budget = None,
-    threads: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Maximum number of threads. [default: one per processor]")
-    ] = None,
-    requests: Annotated[
-        Path | None,
-        typer.Option("--save-requests", metavar="FOLDER", help="Write every request as Parquet, 250,000 per file."),
-    ] = None,
-    timeline: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE.json",
-            callback=to_write,
-            help="Write the paths of the first requests for Perfetto or chrome://tracing.",
-        ),
-    ] = None,
-    first: Annotated[int, typer.Option(min=1, metavar="N", help="Number of requests in the timeline.")] = 100,
-    metrics: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE.prom",
-            callback=to_write,
-            help="Write the prediction as OpenMetrics, for Prometheus and Grafana.",
-        ),
-    ] = None,
+    threads: Threads = None,
+    requests: RequestsFolder = None,
+    timeline: TimelineFile = None,
+    first: First = 100,
+    metrics: MetricsFile = None,
     report: ReportFile = None,
 ) -> None:
     """Simulate the system in FILE and print response times, utilisation, the bottleneck, and theory for comparison.

@@ -590,15 +590,18 @@ class _Configuration:
         sizes = [share["size"] for share in size["mix"]] if isinstance(size, dict) else [size]
         largest = max(_bytes(text) for text in sizes)
         needed: int = steps.get("samples", 0) * (-(-largest // 4096) * 4096)
-        checkpoint = steps.get("checkpoint", {})
-        size, shard = (_bytes(checkpoint.get(of, "0 B")) for of in ("size", "shard"))
-        writers: int = checkpoint.get("writers", self.accelerators)
+        size, shard, writers = self._of_writers(steps.get("checkpoint", {}))
         return needed + writers * size + self.accelerators * shard
+
+    def _of_writers(self, checkpoint: Json) -> tuple[int, int, int]:
+        """Return what each writer writes, the shard that all accelerators write besides, and the number of writers."""
+        size, shard = (_bytes(checkpoint.get(of, "0 B")) for of in ("size", "shard"))
+        return size, shard, checkpoint.get("writers", self.accelerators)
 
     def _pieces(self, checkpoint: Json) -> int:
         """Return the number of requests that all accelerators make for a checkpoint."""
-        size, shard, piece = (_bytes(checkpoint.get(of, "0 B")) for of in ("size", "shard", "write"))
-        writers: int = checkpoint.get("writers", self.accelerators)
+        size, shard, writers = self._of_writers(checkpoint)
+        piece = _bytes(checkpoint.get("write", "0 B"))
         return writers * -(-(size + shard) // piece) + (self.accelerators - writers) * -(-shard // piece)
 
     def _name_ignored(self, *, trains: bool) -> None:

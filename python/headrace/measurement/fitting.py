@@ -198,15 +198,15 @@ def _uncertain(parameters: list[Parameter], known: dict[int, Known]) -> dict[str
             if parameters[other].path in told
         ]
         if others or one.written(of.own[0]) != one.written(of.own[1]):
-            told[one.path] = " and ".join([span(one, _apart(one, of)), *others])
+            told[one.path] = " and ".join([span(one, _own_interval(one, of)), *others])
     return told
 
 
-def _apart(one: Parameter, of: Known) -> tuple[float, float]:
+def _own_interval(one: Parameter, of: Known) -> tuple[float, float]:
     """Return the own interval of a parameter, at least as wide as the last digit that is written."""
     low, high, wider = *of.own, 1e-7
     while one.written(low) == one.written(high):
-        low, high, wider = of.place - wider, of.place + wider, 4 * wider
+        low, high, wider = max(of.place - wider, 0.0), min(of.place + wider, 1.0), 4 * wider
     return low, high
 
 
@@ -279,8 +279,8 @@ def _systematic(problem: Problem, fit: Fit) -> list[str]:
             side = "high" if mean > 0 else "low"
             warnings.append(
                 f"under {alike} of {len(logs)} loads the simulated latency of {op}s is too {side}, by "
-                f"{100 * math.expm1(mean):+.0f} % on average: the scenario lacks something that no parameter makes up "
-                "for, and intervals do not say how much"
+                f"{100 * abs(math.expm1(mean)):.0f} % on average: the scenario lacks something that no parameter makes "
+                "up for, and intervals do not say how much"
             )
     return warnings
 

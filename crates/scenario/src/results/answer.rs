@@ -23,7 +23,8 @@ pub fn in_words(results: &Results) -> String {
     sentences.extend(results.busiest_stretch.iter().map(stretch::in_words));
     sentences.extend(evictions::in_words(results));
     sentences.extend(rebuilds::in_words(results));
-    if let Some(told) = results.bottleneck.as_ref().filter(|_| has_answers).and_then(overload) {
+    let loaded = results.bottleneck.as_ref().filter(|_| has_answers);
+    if let Some(told) = loaded.and_then(|bottleneck| overload(bottleneck, &results.streams)) {
         sentences.insert(0, told);
     }
     if !results.complete {
@@ -33,13 +34,14 @@ pub fn in_words(results: &Results) -> String {
 }
 
 /// Returns what must be known before any response time, if more is asked for than is sustained.
-fn overload(bottleneck: &Bottleneck) -> Option<String> {
+fn overload(bottleneck: &Bottleneck, streams: &[StreamResults]) -> Option<String> {
     let share = bottleneck.saturates_at.filter(|share| bottleneck.saturated && *share < 1.0)?;
     let kept_up =
         if share < 0.99 { format!("{:.0}", 100.0 * share) } else { format!("{:.1}", 100.0 * share) };
-    Some(format!(
-        "OVERLOADED: {kept_up} % of the load can be sustained, and response times grow for as long as it lasts."
-    ))
+    // Requests that are given up wait no longer than that.
+    let is_patient = streams.iter().all(|stream| stream.expired == 0);
+    let grows = if is_patient { ", and response times grow for as long as it lasts" } else { "" };
+    Some(format!("OVERLOADED: {kept_up} % of the load can be sustained{grows}."))
 }
 
 /// Returns the sentence on the bottleneck and the headroom.

@@ -97,8 +97,8 @@ pub(super) fn of(plan: &Plan, series: &[&SeriesOutcome], is_cut_off: bool, widen
     }
 }
 
-/// Where the time of the slowest requests went: those of all replications that took as long as their p99 together, which the value of its bucket
-/// may exceed.
+/// Returns where the time of the slowest requests went: of those of all replications that took as long as the p99 of all, which the value of its
+/// bucket may exceed.
 fn slowest(plan: &Plan, series: &[&SeriesOutcome]) -> Vec<LegResults> {
     let p99 = merged(series).quantile(0.99);
     let from = Nanos((p99.0 as f64 * (1.0 - QUANTILE_ERROR)) as u64);

@@ -417,7 +417,8 @@ impl<'m> Drives<'m> {
         unused.min_by_key(|(_, drive)| drive.since).map(|(at, _)| at)
     }
 
-    /// Puts the cartridge of a drive away while nobody wants the drive, and cleans the drive if that is due. That is work of who used it: otherwise the next would have to wait for it.
+    /// Puts the cartridge of a drive away while nobody wants the drive, and cleans the drive if that is due. Both are work of who used it: otherwise
+    /// the next would have to wait for them.
     async fn empty(&'m self, drive: usize) {
         let cause = self.drives.borrow()[drive].cause as usize;
         self.busy.borrow_mut()[cause].up(self.sim.now(), 1);
