@@ -8,9 +8,10 @@
 use headrace_storage::{Demand, ServiceKind};
 use headrace_work::NodeId;
 
+use super::network::at_node;
 use crate::plan::StreamPlan;
 
-/// The demands of all streams.
+/// The demands of all streams, in the order of their nodes.
 type StreamDemands<'s, 'p> = &'s [(&'p StreamPlan, Vec<Demand>)];
 
 /// A message: the stream it belongs to, the route and its number there.
@@ -33,9 +34,8 @@ pub fn are_elsewhere(node: NodeId, streams: StreamDemands) -> bool {
 /// The messages in a node, and how long each holds it; `None` where something else comes to it as well.
 fn messages(node: NodeId, streams: StreamDemands) -> Option<Vec<(Message, f64)>> {
     let of_stream = |(stream, (_, demands)): (usize, &(&StreamPlan, Vec<Demand>))| {
-        let here = demands
-            .iter()
-            .filter(|demand| demand.node == node && matches!(demand.server, ServiceKind::Queue { .. }));
+        let here =
+            at_node(node, demands).iter().filter(|demand| matches!(demand.server, ServiceKind::Queue { .. }));
         here.map(|demand| Some(((stream, demand.message?), demand.distribution.mean()))).collect::<Vec<_>>()
     };
     streams.iter().enumerate().flat_map(of_stream).collect()

@@ -131,8 +131,9 @@ impl<'p> QueueNetwork<'p> {
         let streams: Vec<_> = streams.into_iter().flatten().collect();
         works_ahead_for_none(plan, &streams)?;
         is_solved_soon(&streams)?;
-        let queues = plan.graph.ids().flat_map(|node| queues(node, &streams)).collect();
-        let places = plan.graph.ids().filter_map(|node| places(node, &streams)).collect();
+        let ordered: Vec<_> = streams.iter().map(|(stream, demands)| (*stream, by_node(demands))).collect();
+        let queues = plan.graph.ids().flat_map(|node| queues(node, &ordered)).collect();
+        let places = plan.graph.ids().filter_map(|node| places(node, &ordered)).collect();
         Ok(Self { plan, streams, queues, places })
     }
 
@@ -145,9 +146,11 @@ impl<'p> QueueNetwork<'p> {
     /// The queue that is waited for while a server of this one is held, and how often.
     pub fn held_for(&self, queue: &ServiceQueue) -> Option<(&ServiceQueue, f64)> {
         let (station, times) = queue.holds.as_ref()?;
-        let is_it =
-            |other: &&ServiceQueue| other.node == queue.node && other.station.as_ref() == Some(station);
-        Some((self.queues.iter().find(is_it)?, *times))
+        let is_it = |other: &&ServiceQueue| other.station.as_ref() == Some(station);
+        // Queues lie in the order of their nodes.
+        let first = self.queues.partition_point(|other| other.node < queue.node);
+        let mut beside = self.queues[first..].iter().take_while(|other| other.node == queue.node);
+        Some((beside.find(is_it)?, *times))
     }
 
     pub fn is_open(&self) -> bool {
@@ -278,24 +281,40 @@ fn is_solved_soon(streams: &[(&StreamPlan, Vec<Demand>)]) -> Result<(), Vec<Prob
     Err(vec![refused(&streams[0].0.name, &fails).help(help)])
 }
 
+/// Returns the demands of a stream in the order of their nodes; those at one node as they were.
+fn by_node(demands: &[Demand]) -> Vec<Demand> {
+    let mut ordered = demands.to_vec();
+    ordered.sort_by_key(|demand| demand.node);
+    ordered
+}
+
+/// Returns the demands at a node, of those that lie in the order of their nodes.
+pub fn at_node(node: NodeId, demands: &[Demand]) -> &[Demand] {
+    let first = demands.partition_point(|demand| demand.node < node);
+    let many = demands[first..].partition_point(|demand| demand.node == node);
+    &demands[first..first + many]
+}
+
 /// The places of a node that limits how many requests are on their way.
 fn places(node: NodeId, streams: &[(&StreamPlan, Vec<Demand>)]) -> Option<DepthLimit> {
     let of = |demand: &Demand| match demand.server {
-        ServiceKind::Places(many) if demand.node == node => Some((many, demand.work_ms())),
+        ServiceKind::Places(many) => Some((many, demand.work_ms())),
         _ => None,
     };
-    let (many, _) = streams.iter().flat_map(|(_, demands)| demands).find_map(of)?;
-    let held = |(_, demands): &(_, Vec<Demand>)| demands.iter().filter_map(of).map(|(_, ms)| ms).sum();
+    let (many, _) = streams.iter().flat_map(|(_, demands)| at_node(node, demands)).find_map(of)?;
+    let held = |(_, demands): &(_, Vec<Demand>)| {
+        at_node(node, demands).iter().filter_map(of).map(|(_, ms)| ms).sum()
+    };
     Some(DepthLimit { node, many, held_ms: streams.iter().map(held).collect() })
 }
 
 /// The queues of a node that requests come to.
 fn queues(node: NodeId, streams: &[(&StreamPlan, Vec<Demand>)]) -> Vec<ServiceQueue> {
     let mut stations: Vec<Option<&str>> = Vec::new();
-    for demand in streams.iter().flat_map(|(_, demands)| demands) {
+    for demand in streams.iter().flat_map(|(_, demands)| at_node(node, demands)) {
         let (is_queue, station) =
             (matches!(demand.server, ServiceKind::Queue { .. }), demand.station.as_deref());
-        if is_queue && demand.node == node && !stations.contains(&station) {
+        if is_queue && !stations.contains(&station) {
             stations.push(station);
         }
     }
@@ -321,10 +340,8 @@ fn demands_on<'d>(
     (node, station): (NodeId, Option<&'d str>),
     demands: &'d [Demand],
 ) -> impl Iterator<Item = (u32, QueueOrder, &'d Demand)> {
-    demands.iter().filter_map(move |demand| match demand.server {
-        ServiceKind::Queue { servers, order }
-            if demand.node == node && demand.station.as_deref() == station =>
-        {
+    at_node(node, demands).iter().filter_map(move |demand| match demand.server {
+        ServiceKind::Queue { servers, order } if demand.station.as_deref() == station => {
             Some((servers, order, demand))
         }
         _ => None,
