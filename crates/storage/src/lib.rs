@@ -26,7 +26,9 @@ pub use self::core::health::{Change, Event, Health, HealthEvent};
 pub use self::core::meter::{Activity, Balance, EventBooks, Meter, Portion};
 pub use self::core::ranges::Ranges;
 pub use self::core::redundancy::Redundancy;
-pub use self::core::theory::{Demand, Features, Load, Model, Phase, QueueOrder, ServiceKind, Sessions};
+pub use self::core::theory::{
+    Demand, Features, Load, Model, Phase, QueueOrder, ServiceKind, Sessions, Setups,
+};
 pub use self::core::timeline::{Journey, Timeline, Visit};
 pub use self::core::witness::Witness;
 pub use self::core::work::{Listed, Serve, Work};

@@ -3,7 +3,8 @@
 //! A station is described by the *demand* of each class, visits × mean service time (Lazowska, Zahorjan, Graham and Sevcik,
 //! *Quantitative System Performance*, 1984, ch. 3). For closed networks, where a fixed number of clients each wait for an
 //! answer and think, there are [`mva::exact`] and, where that takes too long, [`linearizer::solve`] and
-//! [`bard_schweitzer::solve`]; [`bounds`] need no recursion. For open ones there are [`open`] and [`priority`].
+//! [`bard_schweitzer::solve`]; [`bounds`] need no recursion. For open ones there are [`open`] and [`priority`], and [`exhaustive`]
+//! for servers that are set up for one class of many at a time.
 //!
 //! ```
 //! use headrace_analytic::network::{ClosedNetwork, CustomerClass, ServiceCentre, mva};
@@ -16,6 +17,7 @@
 
 pub mod bard_schweitzer;
 pub mod bounds;
+pub mod exhaustive;
 pub mod linearizer;
 pub mod mva;
 pub mod open;

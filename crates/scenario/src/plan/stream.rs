@@ -130,6 +130,7 @@ impl StreamPlan {
             per_s: log.sessions.len() as f64 / seconds * speed,
             seconds: Arc::clone(&log.sessions),
             gaps: log.gaps.iter().map(scaled).collect(),
+            cartridges: Arc::clone(&log.cartridges),
         })
     }
 

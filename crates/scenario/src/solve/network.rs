@@ -1,9 +1,10 @@
 //! The network that a scenario is: its streams, and the queues that they share.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use headrace_analytic::Distribution;
-use headrace_storage::{Change, Demand, QueueOrder, ServiceKind};
+use headrace_storage::{Change, Demand, QueueOrder, ServiceKind, Setups};
 use headrace_units::Nanos;
 use headrace_work::NodeId;
 use headrace_workload::ArrivalSpec;
@@ -71,6 +72,8 @@ pub struct Asked {
     pub ranks: Vec<(u32, f64, Distribution)>,
     /// Work that the queue has done ahead when it is idle, in ms.
     pub ahead_ms: f64,
+    /// Where servers are set up for a class of visits: the classes.
+    pub setups: Option<Arc<Setups>>,
 }
 
 impl Asked {
@@ -237,7 +240,10 @@ impl<'p> QueueNetwork<'p> {
 
     pub fn method(&self) -> String {
         let many = self.queues.iter().any(|queue| queue.servers > 1 && !queue.apart);
+        let is_set_up =
+            self.queues.iter().flat_map(|queue| &queue.asked).flatten().any(|asked| asked.setups.is_some());
         match (self.is_open(), super::closed::is_small(self)) {
+            (true, _) if is_set_up => "open network: M/G/1 with set-ups for each class, and M/G/c with few customers for the servers".to_owned(),
             (true, _) if many => "open network: Pollaczek-Khinchine and Erlang C at each queue".to_owned(),
             (true, _) => "open network: Pollaczek-Khinchine at each queue".to_owned(),
             (false, true) => "closed network: exact mean value analysis".to_owned(),
@@ -380,6 +386,7 @@ fn asked(at: (NodeId, Option<&str>), priority: u8, demands: &[Demand]) -> Option
         arrivals_cv2,
         ranks,
         ahead_ms,
+        setups: here.iter().find_map(|(_, demand)| demand.setups.clone()),
     })
 }
 

@@ -1,6 +1,7 @@
 //! Open networks: requests come at a rate, and each queue is on its own.
 
 use headrace_analytic::fork_join::harmonic;
+use headrace_analytic::network::exhaustive::{Classes, Served};
 use headrace_analytic::network::open::{Visits, regularity, wait};
 use headrace_analytic::network::priority;
 use headrace_analytic::{Distribution, Mg1};
@@ -46,6 +47,9 @@ pub fn point(network: &QueueNetwork, load: f64) -> SolvedPoint {
 /// The number of servers of a queue that are in use at these rates of the streams, in requests per second.
 pub fn busy(network: &QueueNetwork, queue: &ServiceQueue, rates: &[f64]) -> f64 {
     let rates: Vec<f64> = rates.iter().map(|rate| rate * 1e-3).collect();
+    if let Some(served) = set_up(queue, &rates) {
+        return served.busy;
+    }
     let held = held(network, queue, &rates).unwrap_or(0.0);
     let visits = |stream: usize| queue.asked[stream].as_ref().map_or(0.0, |asked| asked.visits);
     rates
@@ -66,6 +70,12 @@ fn waits(network: &QueueNetwork, queue: &ServiceQueue, rates: &[f64]) -> Vec<Opt
     if queue.counted_elsewhere {
         return vec![Some(0.0); rates.len()];
     }
+    if queue.asked.iter().flatten().any(|asked| asked.setups.is_some()) {
+        let served = set_up(queue, rates);
+        return (0..rates.len())
+            .map(|stream| wait_of_classes(queue, rates, stream, served.as_ref()?))
+            .collect();
+    }
     if queue.has_ranks() {
         return by_rank(queue, rates);
     }
@@ -77,6 +87,39 @@ fn waits(network: &QueueNetwork, queue: &ServiceQueue, rates: &[f64]) -> Vec<Opt
     let all: Vec<Visits> = rates.iter().zip(&queue.asked).filter_map(visits).collect();
     let regular = if servers == 1 { regular(queue, rates, &together(&all)) } else { 1.0 };
     vec![wait(servers, &all).map(|wait| wait * regular); rates.len()]
+}
+
+/// The classes of visits of each stream for which servers of a queue are set up.
+fn classes(queue: &ServiceQueue, rates: &[f64]) -> Vec<(usize, Classes)> {
+    let of_stream = |(stream, rate): (usize, &f64)| {
+        let asked = queue.asked[stream].as_ref();
+        let setups = asked.and_then(|asked| Some((asked, asked.setups.as_deref()?)));
+        let of_class = |(asked, share, number): (&Asked, f64, u32)| {
+            let visits = visits(rate * asked.visits * share, &asked.distribution);
+            (stream, Classes { number: f64::from(number), visits })
+        };
+        let all = setups.into_iter().flat_map(|(asked, setups)| {
+            setups.classes.iter().map(move |(share, number)| (asked, *share, *number))
+        });
+        all.map(of_class).collect::<Vec<_>>()
+    };
+    rates.iter().enumerate().flat_map(of_stream).collect()
+}
+
+/// Returns what servers do that are set up for classes of visits; `None` if they are not, or there is no steady state.
+fn set_up(queue: &ServiceQueue, rates: &[f64]) -> Option<Served> {
+    let servers = queue.asked.iter().flatten().find_map(|asked| asked.setups.as_ref())?.servers;
+    let classes: Vec<Classes> = classes(queue, rates).into_iter().map(|(_, class)| class).collect();
+    servers.under(&classes)
+}
+
+/// Returns the mean wait of a stream's visits, which are of several classes.
+fn wait_of_classes(queue: &ServiceQueue, rates: &[f64], stream: usize, served: &Served) -> Option<f64> {
+    let all = classes(queue, rates);
+    let own = || all.iter().zip(&served.waits).filter(|((its, _), _)| *its == stream);
+    let rate = |class: &Classes| class.number * class.visits.rate;
+    let visits: f64 = own().map(|((_, class), _)| rate(class)).sum();
+    Some(own().map(|((_, class), wait)| rate(class) * wait).sum::<f64>() / visits)
 }
 
 /// The share of the wait that is left where visits come more regularly than at random.

@@ -371,10 +371,10 @@ fn a_library_is_a_station_of_drives() {
     let measured = solved.measured.as_ref().expect("20,000 sessions tell");
     assert_eq!(measured.requests, 20_000);
     assert!(measured.half_width_ms > 1e-3 * measured.response_ms, "{measured:?}");
-    let gathers = "groups: [{drives: 4, silos: 2}], accumulate: 1 min, recall: by_cartridge";
-    let refused = std::panic::catch_unwind(|| library("gathers", 0.0, gathers)).unwrap_err();
+    let fails = "groups: [{drives: 4, silos: 2}], cleaning: {mounts: 100, time: 3 min}";
+    let refused = std::panic::catch_unwind(|| library("cleaned", 0.0, fails)).unwrap_err();
     let said = refused.downcast_ref::<String>().unwrap();
-    assert!(said.contains("those of `tapes` accumulate"), "{said}");
+    assert!(said.contains("drives of `tapes` are cleaned"), "{said}");
 }
 
 /// One arm that moves 12 s twice each 50 s: 48 % busy. It is waited for 24/2 · 0.48/(1 − 0.48) s a move by Pollaczek and Khinchine with
@@ -877,4 +877,84 @@ workload: {{u: {{to: v, size: 4 KiB, align: 4 KiB, arrivals: {{closed: {{depth: 
             found.fails
         );
     }
+}
+
+/// A log of sessions with Poisson arrivals of 20 to 180 s for random ones of some cartridges; the first tenth of them are wanted `more` times as
+/// often as the others.
+fn sessions_of_few(log: &std::path::Path, between: f64, cartridges: u32, more: f64) {
+    let (mut at, mut state, mut text) = (0.0, 7_u64, String::from("time_s,op,file,drive_s\n"));
+    let mut uniform = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((state >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+    };
+    let hot = cartridges / 10;
+    let of_hot = more / (more + 9.0);
+    for _ in 0..40_000 {
+        at -= between * libm::log(uniform());
+        let seconds = 20.0 + 160.0 * uniform();
+        let first = if uniform() < of_hot { 0 } else { hot };
+        let many = if first == 0 { hot } else { cartridges - hot };
+        let cartridge = first + (uniform() * f64::from(many)) as u32;
+        text += &format!("{at:.3},session,c{cartridge},{seconds:.1}\n");
+    }
+    std::fs::write(log, text).unwrap();
+}
+
+/// Mounts that sessions share, by their formula and simulated: mean responses in s, and utilisations of the drives.
+fn by_cartridge(name: &str, log: (f64, u32, f64), parts: &str) -> [[f64; 2]; 2] {
+    let folder = std::env::temp_dir().join(format!("headrace-solve-{}-{name}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    sessions_of_few(&folder.join("log.csv"), log.0, log.1, log.2);
+    let tape = "cartridge: 1 GB, move: 10 s, load: 30 s, rewind: 80 s, unload: 10 s";
+    let text = format!(
+        "system: {{tapes: {{type: tape_library, {tape}, {parts}}}}}\n\
+         workload: {{sessions: {{to: tapes, arrivals: {{log: log.csv}}}}}}\n"
+    );
+    let file = folder.join("library.yaml");
+    let (file, progress) = (file.to_str().unwrap(), Progress::default());
+    let options = Options { theory: false, ..Options::default() };
+    let solved = solve(&text, file, &[], None, &progress).unwrap();
+    let found = simulate(&text, file, &[], &options, &progress).unwrap().results;
+    let _ = std::fs::remove_dir_all(&folder);
+    let own = solved.points.iter().find(|point| point.own).unwrap();
+    let response = [own.response_ms.unwrap() / 1e3, found.streams[0].response.mean_ms / 1e3];
+    [response, [utilisation(&solved, "tapes"), found.components[0].utilisation.unwrap()]]
+}
+
+/// Of a thousand cartridges each is mounted alone; of twenty, two or three sessions share a mount; a few that are wanted often; sessions that
+/// gather; cartridges that stay; one arm that is 90 % busy; a drive that never stops. Tolerance 10 %: nearly all drives are in use.
+#[test]
+fn sessions_share_the_mounts_of_their_cartridges() {
+    for (name, log, parts) in [
+        ("many", (40.0, 1000, 1.0), "groups: [{drives: 6, arms: 3}]"),
+        ("hot", (27.0, 60, 10.0), "groups: [{drives: 7, arms: 4}]"),
+        ("few", (25.0, 20, 1.0), "groups: [{drives: 6, arms: 4}]"),
+        ("gather", (25.0, 200, 1.0), "accumulate: 30 min, groups: [{drives: 8, arms: 2}]"),
+        ("hold", (40.0, 100, 10.0), "hold: 10 min, groups: [{drives: 8, arms: 2}]"),
+        ("stay", (30.0, 100, 10.0), "hold: 10 h, groups: [{drives: 8, arms: 2}]"),
+        ("arm", (22.0, 100, 1.0), "groups: [{drives: 9, arms: 1}]"),
+        ("one", (130.0, 50, 1.0), "groups: [{drives: 1}]"),
+    ] {
+        let [response, busy] = by_cartridge(name, log, &format!("recall: by_cartridge, {parts}"));
+        assert!((response[0] / response[1] - 1.0).abs() < 0.1, "{name}: {response:?}");
+        assert!((busy[0] - busy[1]).abs() < 0.01, "{name}: {busy:?}");
+    }
+}
+
+/// A cartridge is in one drive at a time: where half of all sessions are for one of 100 s, nine drives serve one session in 50 s.
+#[test]
+fn one_cartridge_limits_a_library() {
+    let folder = std::env::temp_dir().join(format!("headrace-solve-{}-one", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let session =
+        |at: u32| format!("{},session,c{},100\n", at * 60, if at.is_multiple_of(2) { 0 } else { at });
+    let log: String = (0..1000).map(session).collect();
+    std::fs::write(folder.join("log.csv"), format!("time_s,op,file,drive_s\n{log}")).unwrap();
+    let text = "system: {tapes: {type: tape_library, cartridge: 1 GB, load: 30 s, recall: ascending, groups: [{drives: 9}]}}\n\
+                workload: {sessions: {to: tapes, arrivals: {log: log.csv}}}\n";
+    let file = folder.join("library.yaml");
+    let solved = solve(text, file.to_str().unwrap(), &[], None, &Progress::default()).unwrap();
+    let _ = std::fs::remove_dir_all(&folder);
+    assert!((solved.sustains_per_s - 1.0 / 50.0).abs() < 1e-9, "{}", solved.answer);
+    assert_eq!(solved.stations[0].component, "tapes: one cartridge");
 }

@@ -1,6 +1,9 @@
 //! The terms in which components tell theory how they serve a load.
 
+use std::sync::Arc;
+
 use headrace_analytic::Distribution;
+use headrace_analytic::network::exhaustive::Exhaustive;
 use headrace_units::Bytes;
 use headrace_work::{NodeId, Op};
 
@@ -120,9 +123,11 @@ pub struct Sessions {
     /// Sessions per second.
     pub per_s: f64,
     /// Times for which sessions use their drives, in s, sorted, with the silo of the cartridge if the log has it.
-    pub seconds: std::sync::Arc<[(f32, Option<u32>)]>,
+    pub seconds: Arc<[(f32, Option<u32>)]>,
     /// From the end of a session to the next of the same cartridge, in s, sorted; the first session of a cartridge has none.
-    pub gaps: std::sync::Arc<[(f32, Option<u32>)]>,
+    pub gaps: Arc<[(f32, Option<u32>)]>,
+    /// Number of sessions of each cartridge, sorted, and its silo if the log has it.
+    pub cartridges: Arc<[(u32, Option<u32>)]>,
 }
 
 /// Returns the number of threads of two loads; 0 if the clients of one share none.
@@ -267,6 +272,18 @@ pub struct Demand {
     /// Work that the queue has done ahead when it is idle, in ms: a visit waits for what exceeds it of its response. That of a token bucket;
     /// 0 for servers.
     pub ahead_ms: f64,
+    /// Where servers are set up for one class of requests at a time, which they then serve until none waits: cartridges in drives. The
+    /// distribution is that of the service alone.
+    pub setups: Option<Arc<Setups>>,
+}
+
+/// Servers that are set up for a class of requests, and the classes that visits are of. Times are in ms.
+#[derive(Clone, Debug)]
+pub struct Setups {
+    /// The servers.
+    pub servers: Exhaustive,
+    /// The share of the visits that each of some alike classes has, and the number of these classes.
+    pub classes: Vec<(f64, u32)>,
 }
 
 /// How requests are served at a node.
@@ -331,6 +348,7 @@ impl Demand {
             station: None,
             holds: None,
             ahead_ms: 0.0,
+            setups: None,
         }
     }
 

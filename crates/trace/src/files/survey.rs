@@ -54,6 +54,8 @@ pub struct FileSurvey {
     pub sessions: Arc<[(f32, Option<u32>)]>,
     /// From the end of a session to the next of the same cartridge, in s, sorted.
     pub gaps: Arc<[(f32, Option<u32>)]>,
+    /// Number of sessions of each cartridge that has some, sorted, and its silo if known.
+    pub cartridges: Arc<[(u32, Option<u32>)]>,
 }
 
 /// A file that existed when the log began.
@@ -137,13 +139,17 @@ pub(super) fn survey(
 ) -> Result<FileSurvey, TraceError> {
     let (mut survey, mut files) = (FileSurvey::default(), Files::default());
     let (mut sessions, mut gaps, mut between) = (Vec::new(), Vec::new(), Gaps::default());
+    let mut cartridges: Vec<(u32, Option<u32>)> = Vec::new();
     reader.columns.keep_users();
     while let Some(logged) = reader.next().transpose()? {
         let op = logged.op;
         survey.add(&logged);
         if op.act == FileAct::Session {
             sessions.push((op.drive.time.secs() as f32, op.drive.silo));
-            gaps.extend(between.next(&logged).gap.map(|gap| (gap.secs() as f32, op.drive.silo)));
+            let follows = between.next(&logged);
+            gaps.extend(follows.gap.map(|gap| (gap.secs() as f32, op.drive.silo)));
+            cartridges.resize(cartridges.len().max(follows.file as usize + 1), (0, op.drive.silo));
+            cartridges[follows.file as usize].0 += 1;
         }
         let [is_lost, differs] = files.take(&logged, unseen);
         survey.lost += u64::from(is_lost);
@@ -159,6 +165,8 @@ pub(super) fn survey(
     (survey.older, survey.places) = (Arc::new(files.older), Arc::new(files.places));
     survey.sessions = sorted(sessions);
     survey.gaps = sorted(gaps);
+    cartridges.sort_unstable();
+    survey.cartridges = cartridges.into();
     Ok(survey)
 }
 

@@ -1,6 +1,10 @@
 //! A library alone as stations of drives and arms, from the sessions of a log: what a mount takes and how often one is needed.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use headrace_analytic::Distribution;
+use headrace_analytic::network::exhaustive::Exhaustive;
 
 use super::device::Tape;
 use super::failures::TapeFailures;
@@ -8,7 +12,7 @@ use super::queue::DriveQueue;
 use super::recall::Recall;
 use super::spec::{TapeLibraryPlan, TapeLibrarySpec};
 use crate::core::graph::View;
-use crate::core::theory::{Demand, Load, QueueOrder, ServiceKind, Sessions};
+use crate::core::theory::{Demand, Load, QueueOrder, ServiceKind, Sessions, Setups};
 
 /// The distribution of session times is represented by this number of equally likely ones.
 const POINTS: usize = 64;
@@ -23,6 +27,8 @@ struct DrivePool {
     share: f64,
     seconds: Vec<f32>,
     mounts: f64,
+    /// The share of its sessions that each of some cartridges has, and the number of these cartridges.
+    cartridges: Vec<(f64, u32)>,
 }
 
 /// Returns the demand of one session on the library.
@@ -31,9 +37,6 @@ pub(super) fn demands(plan: &TapeLibraryPlan, view: View, load: &Load) -> Result
     let Some(sessions) = &load.sessions else {
         return Err(format!("sessions of cartridges come to `{}`: an archive has no formula", view.path()));
     };
-    if spec.accumulate.0 > 0 {
-        return Err(format!("a request is served at once: those of `{}` accumulate", view.path()));
-    }
     if plan.tapes.iter().any(|other| other != tape) {
         return Err(format!("drives and cartridges are of one kind: those of `{}` differ", view.path()));
     }
@@ -63,7 +66,37 @@ pub(super) fn demands(plan: &TapeLibraryPlan, view: View, load: &Load) -> Result
     }
     let stations = stations(spec, sessions);
     let used = stations.iter().filter(|station| station.share > 0.0);
-    Ok(used.flat_map(|station| of_station((spec, tape), view, station)).collect())
+    let by_cartridge = |station| {
+        let mut demands = by_cartridge((spec, tape), view, station);
+        demands[0].fails.extend(together(spec, tape, sessions).then(|| {
+            format!(
+                "sessions of a cartridge come at random: those of `{}` come soon after each other",
+                view.path()
+            )
+        }));
+        demands
+    };
+    Ok(match spec.recall {
+        Recall::Arrival => used.flat_map(|station| of_station((spec, tape), view, station)).collect(),
+        _ => used.flat_map(by_cartridge).collect(),
+    })
+}
+
+/// Sessions that could share a mount may differ from what chance says by this share of all.
+const CHANCE: f64 = 0.02;
+
+/// Returns true if more sessions than by chance follow another of their cartridge so soon that they could share its mount.
+fn together(spec: &TapeLibrarySpec, tape: &Tape, sessions: &Sessions) -> bool {
+    let (setup, away) = times_ms(spec, tape);
+    let soon = spec.hold.secs() + spec.accumulate.secs() + (setup + away) * 1e-3;
+    let all = sessions.seconds.len() as f64;
+    let found = sessions.gaps.partition_point(|(gap, _)| f64::from(*gap) <= soon) as f64;
+    let at_random = |each: u32| {
+        let each = f64::from(each);
+        each * (1.0 - libm::exp(-sessions.per_s * each / all * soon))
+    };
+    let expected: f64 = sessions.cartridges.iter().map(|(each, _)| at_random(*each)).sum();
+    found - expected > CHANCE * all
 }
 
 /// Each group on its own, or all together where cartridges pass between them.
@@ -109,26 +142,97 @@ fn of_sessions(spec: &TapeLibrarySpec, sessions: &Sessions, share: impl Fn(Optio
         share: number / sessions.seconds.len() as f64,
         seconds: here().map(|(seconds, _)| *seconds).collect(),
         mounts: if number > 0.0 { 1.0 - found / number } else { 0.0 },
+        cartridges: by_use(sessions, share),
     }
+}
+
+/// The cartridges that come to a station, by the number of their sessions, of which some have the same: the share of all sessions that each has,
+/// and the number of cartridges. A number that varies by chance is that of the log.
+fn by_use(sessions: &Sessions, share: impl Fn(Option<u32>) -> f64) -> Vec<(f64, u32)> {
+    let mut alike: BTreeMap<u32, f64> = BTreeMap::new();
+    sessions.cartridges.iter().for_each(|(each, silo)| *alike.entry(*each).or_default() += share(*silo));
+    let here = || alike.iter().map(|(each, cartridges)| (f64::from(*each), cartridges.round()));
+    let all: f64 = here().map(|(each, cartridges)| each * cartridges).sum();
+    here().filter(|(_, many)| *many > 0.0).map(|(each, many)| (each / all, many as u32)).collect()
+}
+
+/// Times of a mount and of putting the cartridge away, in ms.
+fn times_ms(spec: &TapeLibrarySpec, tape: &Tape) -> (f64, f64) {
+    let away = tape.rewind.time(0.5).ms() + tape.unload.ms();
+    (spec.robot_move.ms() + tape.load.mean_ms(), away + spec.robot_move.ms())
+}
+
+/// Sessions that share the mount of their cartridge. That one which is used most may limit them all: it is in one drive at a time.
+fn by_cartridge((spec, tape): (&TapeLibrarySpec, &Tape), view: View, station: &DrivePool) -> Vec<Demand> {
+    let DrivePool { of, share, .. } = station;
+    let (setup, away) = times_ms(spec, tape);
+    let servers = Exhaustive {
+        servers: station.drives,
+        gather: spec.accumulate.ms(),
+        hold: spec.hold.ms(),
+        setup,
+        away,
+        arms: (station.arms, spec.robot_move.ms()),
+    };
+    let queue = |servers| ServiceKind::Queue { servers, order: QueueOrder::FirstCome };
+    let session = || held(&station.seconds, 0.0, 0.0);
+    let most = station.cartridges.iter().map(|(share, _)| *share).fold(0.0, f64::max);
+    let drives = Demand {
+        fails: not_by_cartridge(spec, view),
+        station: (!of.is_empty()).then(|| format!("drives{of}")),
+        setups: Some(Arc::new(Setups { servers, classes: station.cartridges.clone() })),
+        ..Demand::one(view.id(), queue(station.drives), session()).times(*share, 1.0)
+    };
+    let one = Demand {
+        station: Some(format!("one cartridge{of}")),
+        ..Demand::one(view.id(), queue(1), session()).times(share * most, 1.0).after_answer()
+    };
+    vec![drives, one]
+}
+
+/// What the formula of sessions by cartridge leaves out.
+fn not_by_cartridge(spec: &TapeLibrarySpec, view: View) -> Vec<String> {
+    let path = view.path();
+    let fails = [
+        (spec.groups.len() > 1 && spec.pass_through.is_some()).then(|| passes(path)),
+        spec.queue.has_priorities().then(|| {
+            format!("drives go to the cartridge that has waited longest: those of `{path}` go by priority")
+        }),
+        spec.longest_wait.is_some().then(|| {
+            format!("a cartridge stays as long as sessions for it come: in `{path}` others that waited for `longest_wait` go first")
+        }),
+        (spec.free_drives > 0)
+            .then(|| format!("cartridges are put away after `hold`: `{path}` keeps `free_drives` empty")),
+    ];
+    fails.into_iter().flatten().collect()
+}
+
+fn passes(path: &str) -> String {
+    format!(
+        "every cartridge goes to any drive at once: those of `{path}` pass between groups, which takes time"
+    )
 }
 
 fn of_station((spec, tape): (&TapeLibrarySpec, &Tape), view: View, station: &DrivePool) -> Vec<Demand> {
     let DrivePool { of, share, mounts, .. } = station;
     let queue = |servers, order| ServiceKind::Queue { servers, order };
     let order = if spec.queue.has_priorities() { QueueOrder::Urgent } else { QueueOrder::FirstCome };
-    let mount_ms = spec.robot_move.ms() + tape.load.mean_ms();
-    let away_ms = tape.rewind.time(0.5).ms() + tape.unload.ms() + spec.robot_move.ms();
+    let (mount_ms, away_ms) = times_ms(spec, tape);
     let fixed = |ms: f64| {
         Demand::one(view.id(), ServiceKind::Delay, Distribution::Fixed(ms)).times(share * mounts, 1.0)
     };
     let arms = format!("arms{of}");
     let held = Demand {
-        fails: apart(spec, view).into_iter().chain(by_priority(spec, view)).collect(),
+        fails: [apart(spec, view)].into_iter().chain(by_priority(spec, view)).collect(),
         station: (!of.is_empty()).then(|| format!("drives{of}")),
         // The arm is waited for to bring the cartridge, and to put it away.
         holds: Some((arms.clone(), 2.0 * mounts)),
-        ..Demand::one(view.id(), queue(station.drives, order), held(station, mount_ms + away_ms))
-            .times(*share, 1.0)
+        ..Demand::one(
+            view.id(),
+            queue(station.drives, order),
+            held(&station.seconds, *mounts, mount_ms + away_ms),
+        )
+        .times(*share, 1.0)
     };
     // A drive puts its cartridge away after the answer, which is no part of the response.
     let after =
@@ -153,12 +257,12 @@ fn of_station((spec, tape): (&TapeLibrarySpec, &Tape), view: View, station: &Dri
     vec![held, after, moves, fixed(spec.robot_move.ms()).times(-1.0, 1.0)]
 }
 
-/// Returns the distribution of the time for which a session holds its drive, with a mount or without, in ms.
-fn held(station: &DrivePool, mount_ms: f64) -> Distribution {
-    let (all, mounts) = (station.seconds.len(), station.mounts);
+/// Returns the distribution of the time for which a session of these times holds its drive, a share of them with a mount, in ms.
+fn held(seconds: &[f32], mounts: f64, mount_ms: f64) -> Distribution {
+    let all = seconds.len();
     let points = POINTS.min(all);
     let share = 1.0 / points as f64;
-    let of = |at: usize| f64::from(station.seconds[(2 * at + 1) * all / (2 * points)]) * 1e3;
+    let of = |at: usize| f64::from(seconds[(2 * at + 1) * all / (2 * points)]) * 1e3;
     let distributions = (0..points).flat_map(|at| {
         [
             (share * mounts, Distribution::Fixed(of(at) + mount_ms)),
@@ -168,21 +272,14 @@ fn held(station: &DrivePool, mount_ms: f64) -> Distribution {
     Distribution::mixed(distributions.filter(|(p, _)| *p > 0.0).collect())
 }
 
-fn apart(spec: &TapeLibrarySpec, view: View) -> Option<String> {
+fn apart(spec: &TapeLibrarySpec, view: View) -> String {
     let path = view.path();
-    let passed = (spec.groups.len() > 1 && spec.pass_through.is_some()).then(|| {
-        format!(
-            "every cartridge goes to any drive at once: those of `{path}` pass between groups, which takes time"
-        )
-    });
-    let batched = (spec.recall != Recall::Arrival)
-        .then(|| format!("requests wait in order: those for a mounted cartridge of `{path}` go first"));
-    let alone = || {
-        Some(format!(
-            "any drive serves any session: sessions of the same cartridge of `{path}` wait for the drive that has it"
-        ))
-    };
-    passed.or(batched).or_else(alone)
+    if spec.groups.len() > 1 && spec.pass_through.is_some() {
+        return passes(path);
+    }
+    format!(
+        "any drive serves any session: sessions of the same cartridge of `{path}` wait for the drive that has it"
+    )
 }
 
 fn by_priority(spec: &TapeLibrarySpec, view: View) -> Option<String> {
