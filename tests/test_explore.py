@@ -203,7 +203,7 @@ def test_a_sweep_answers_by_points_that_are_not_overloaded(stripe: Path) -> None
     assert "1 of 3 points is overloaded" in found.answer
     page = shown().sweep(found, place, "headrace sweep")
     assert "overloaded</td>" in page
-    assert "a component was never idle" in page
+    assert "the load is more than is sustained" in page
 
 
 def test_notes_and_errors_show_code_as_code(stripe: Path) -> None:

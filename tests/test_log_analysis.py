@@ -370,7 +370,7 @@ def test_transfers_that_met_no_other_have_no_narrow_intervals(tmp_path: Path) ->
     logs.convert(logs.read([file], columns={"time": "when", "bytes": "size", "seconds": "took"}), tmp_path / "c.yaml")
     text = (tmp_path / "c.yaml").read_text()
     assert "minimum tape time" not in text
-    assert "It has no stagings." in text
+    assert "It has no times of stagings." in text
 
 
 def test_each_user_has_a_row_and_the_others_one(tmp_path: Path) -> None:

@@ -2420,7 +2420,7 @@ class TraceFormatCsv(TypedDict):
 
     csv: CsvColumns
 
-TraceFormat: TypeAlias = "Literal['fio_bandwidth'] | Literal['fio_latency'] | Literal['msr'] | Literal['spc'] | Literal['alibaba'] | Literal['tencent'] | Literal['systor'] | Literal['fiu'] | Literal['validate'] | Literal['ascii'] | Literal['blkparse'] | Literal['blkparse_queued'] | Literal['vscsi1'] | Literal['vscsi2'] | Literal['oracle_general'] | Literal['headrace'] | TraceFormatCsv"
+TraceFormat: TypeAlias = "Literal['fio_bandwidth'] | Literal['fio_latency'] | Literal['msr'] | Literal['spc'] | Literal['alibaba'] | Literal['tencent'] | Literal['systor'] | Literal['fiu'] | Literal['validate'] | Literal['ascii'] | Literal['blkparse'] | Literal['blkparse_queued'] | Literal['vscsi1'] | Literal['vscsi2'] | Literal['oracle_objects'] | Literal['oracle_general'] | Literal['headrace'] | TraceFormatCsv"
 """The format of a trace file."""
 
 class CsvColumns(TypedDict):

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use headrace_scenario::job_files::{AskedJobs, JobError, JobFiles, Jobs};
 use headrace_scenario::progress::Progress;
 use headrace_scenario::run::{End, Options};
-use headrace_scenario::{Found, Prepared, document::Problems, durability, results};
+use headrace_scenario::{Found, Prepared, document::Problems, durability, results, solve};
 use headrace_units::Nanos;
 use pyo3::prelude::*;
 use serde::Deserialize;
@@ -95,7 +95,10 @@ impl PlanHandle {
 
     /// Checks that the scenario can work and sustain its load; returns what components say of that load.
     fn check(&mut self, py: Python<'_>) -> PyResult<Vec<String>> {
-        self.watched(py, None, |prepared, progress| prepared.sustained(progress).map(results::of_components))
+        self.watched(py, None, |prepared, progress| {
+            let plan = prepared.sustained(progress)?;
+            Ok(results::of_components(plan).into_iter().chain(solve::beyond(plan)).collect())
+        })
     }
 
     /// The components by number, as JSON: path, group, kind; and the names of the groups. See `run` for `watch`.

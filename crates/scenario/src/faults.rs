@@ -275,7 +275,14 @@ pub fn can_be_slow(graph: &Graph, (node, piece): (NodeId, Option<u32>), path: &P
         return Ok(());
     }
     let message = format!("`{}` has no times of its own that could be longer", graph.view(node).path());
-    let help = "name a station, a solid-state drive, a link, a port, or a disk whose `positioning` is not `mechanical`";
+    let is_part =
+        |id: &NodeId| graph.nodes[id.index()].within == Some(node) && graph.view(*id).features().can_be_slow;
+    let parts: Vec<String> =
+        graph.ids().filter(is_part).take(SHOWN).map(|id| format!("`{}`", graph.view(id).path())).collect();
+    let help = match &parts[..] {
+        [] => "name a station, a solid-state drive, a link, a port, or a disk whose `positioning` is not `mechanical`".to_owned(),
+        _ => format!("its parts can be slow, each with a fault of its own: {}", parts.join(", ")),
+    };
     Err(Problem::at(path.clone(), message).help(help))
 }
 

@@ -125,6 +125,10 @@ pub fn with_any_streams(
 ) -> Result<Plan, Vec<Problem>> {
     let folder = file.parent().unwrap_or(FilePath::new("")).to_owned();
     let mut problems = names(&spec);
+    problems.extend(spec.run.time.filter(|time| *time == Nanos::ZERO).map(|_| {
+        Problem::at(Path::of(&["run", "time"]), "a run of no time answers no request")
+            .help("give a time above 0 s")
+    }));
     let devices = KnownDevices::beside(&folder);
     let system = System::of(&spec.parts, &spec.system);
     let graph = lower(&spec.parts, &system, &ways(&spec), &devices);

@@ -144,7 +144,7 @@ def convert(
             "--output",
             "-o",
             metavar="FILE",
-            help="FILE.parquet: the table; FILE.csv: operations to replay; FILE.yaml: a scenario that replays them.",
+            help="FILE.parquet: the table; FILE.csv: operations to replay; FILE.yaml: a scenario, and FILE.csv for it.",
         ),
     ],
     as_json: AsJson = False,

@@ -16,8 +16,8 @@ Format = Annotated[
         "--format",
         metavar="FORMAT",
         help="Format of FILE: validate, ascii, msr, spc, alibaba, tencent, systor, fiu, blkparse, blkparse_queued, "
-        "fio_latency, fio_bandwidth, vscsi1, vscsi2, oracle_general, headrace, or columns of a CSV file: "
-        "`{csv: {time: {column: t, unit: 1 s}, op: rw, address: {column: lba, unit: 512 B}, "
+        "fio_latency, fio_bandwidth, vscsi1, vscsi2, oracle_general, oracle_objects, headrace, or columns of a CSV "
+        "file: `{csv: {time: {column: t, unit: 1 s}, op: rw, address: {column: lba, unit: 512 B}, "
         "size: {column: kib, unit: 1 KiB}}}`. [default: detected]",
         show_default=False,
     ),

@@ -43,7 +43,9 @@ VERDICTS = {True: "meets", False: "fails", None: "undecided"}
 FLAT = 0.02
 # The verdicts as a chart marks them.
 SHAPES = {"meets": "circle", "fails": "cross", "undecided": "square"}
-NEVER_IDLE = "a component was never idle"
+BEYOND = "in the long run the load is more than it sustains, by formulas"
+# From this utilisation on, formulas are asked whether a load is sustained: a short run lives on what was saved.
+FULL = 0.98
 
 # Runs are made LONGER times as long, again and again, up to LONGEST times in all, while a cache fills, or while a
 # verdict of "meets" rests on runs that are too short to be trusted.
@@ -432,6 +434,9 @@ class _Search:
         """Return the factor that leads towards a change of the verdict; none while nothing shows it."""
         by_number = sorted(self.probes, key=attrgetter("number"))
         least, most = by_number[0], by_number[-1]
+        if ".arrivals." in self.path and least.number == most.number and least.meets is not None:
+            # More load is never easier.
+            return 2.0 if least.meets else 0.5
         if least.margin == most.margin or abs(least.margin - most.margin) < FLAT:
             return None
         # Towards more margin if it is missing, towards less if it is there.
@@ -528,7 +533,8 @@ class _Search:
             if record["saturated"]:
                 # Behind a cold cache, more is asked than in steady state.
                 cold = None if self.is_whole else table.cold(point)
-                why = None if cold else NEVER_IDLE
+                many = sum(record["saturated"] for record in table.of(point))
+                why = None if cold else f"overloaded in {many} of {len(table.of(point))} runs"
                 return Probe(value, number, None if cold else False, {}, why, _busiest(table, point), unsettled=cold)
         if reason := table.reason(point):
             raise refusal(self.scenario.file, f"{point}: {reason}", "raise the limit, or search below")
@@ -556,9 +562,20 @@ class _Search:
         asked = {one.text: known[one.text] for one in self.asked}
         nearest = sorted(self.asked, key=lambda one: one.margin(known[one.text][0]))
         slowest = next((told for one in nearest if (told := _slowest(table, point, one))), None)
+        busiest = _busiest(table, point)
+        if meets and busiest and busiest[1] >= FULL and self._is_beyond(point):
+            return Probe(value, number, False, asked, BEYOND, busiest)
         streams = {one.metric(table.metrics).partition(".")[0] for one in self.asked}
         trusted = self.is_whole or not any(table.is_too_short(point, stream) for stream in streams)
         return Probe(value, number, meets, asked, why, _busiest(table, point), slowest, margin, unsettled, trusted)
+
+    def _is_beyond(self, point: Point) -> bool:
+        """Return true if formulas sustain less than the load at a value: they know of no end of the run."""
+        try:
+            solved = self.scenario.with_(point.values).plan().solve().data
+        except ScenarioError:
+            return False
+        return bool(solved["open"] and solved["load"] > solved["sustains_per_s"])
 
     def _without(self, table: Table) -> Objective | None:
         """Return a goal whose number these runs do not have, though others had: AU where each epoch is one step."""

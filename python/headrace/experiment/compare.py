@@ -34,7 +34,7 @@ DRAWN = (".mean_ms", ".p99_ms", ".requests_per_s", ".utilisation")
 NONE_WITHIN = 0.0005
 # Up to this share of A, an interval is the rounding of numbers.
 NOTHING = 1e-9
-ALIKE = "nothing in them is random, so this holds for what is replayed, and is no statement about another day"
+ALIKE = "nothing in them is random, so this holds for these requests, and is no statement about others"
 # From this ratio on, a difference is shown as a multiple, since "99.99 % faster" hides it.
 MANY_TIMES = 5.0
 
@@ -66,11 +66,13 @@ class Comparison(InNotebook):
     replications: int
     differences: list[Difference]
     saturated: tuple[str, ...] = ()
-    """In which of the two a component was never idle."""
+    """Which of the two cannot sustain the load."""
     unsettled: tuple[str, ...] = ()
     """In which of the two a component was not yet in steady state."""
     loads: tuple[str, ...] = ()
     """Which streams ask for something else in B than in A."""
+    closed: tuple[str, ...] = ()
+    """Which streams are of clients that wait for their answers, so that their throughput is a result."""
 
     def __repr__(self) -> str:
         return f"<Comparison: {self.answer}>"
@@ -113,17 +115,19 @@ class Comparison(InNotebook):
         # Where a stream has reads and writes, they are what is said.
         split = {one.metric.rsplit(".", 2)[0] for one in means if one.metric.count(".") == 2}
         chosen = [one for one in means if one.metric.count(".") == 2 or one.metric.split(".")[0] not in split]
-        shown = [f"{_change(one)} for {_whose(one)}" for one in chosen if one.shown]
+        # How long responses become under overload is a matter of the length of the run.
+        shown = [f"{_way(one) if self.saturated else _change(one)} for {_whose(one)}" for one in chosen if one.shown]
         hidden = [_whose(one) for one in chosen if not one.shown]
         said = [f"B ({self.b}) is {', '.join(shown)} than A ({self.a})"] if shown else []
         said += [f"{', '.join(hidden)}: no difference shown"] if hidden else []
         said += [_utilised(one, self.a, self.b) for one in trained]
+        said += [_throughput(one) for one in self.differences if self._is_throughput(one)]
         said += [self._late(one) for one in chosen]
         said += [_lost(one) for one in self.differences if _loses(one)]
         said = [part for part in said if part]
-        said += [
-            f"in {' and '.join(self.saturated)} a component was never idle: response times grow with run length"
-        ] * bool(self.saturated)
+        said += [f"{' and '.join(self.saturated)} cannot sustain the load: response times grow with run length"] * bool(
+            self.saturated
+        )
         said += [
             f"in {' and '.join(self.unsettled)} a component was not yet in steady state: longer runs may be slower"
         ] * bool(self.unsettled)
@@ -140,6 +144,25 @@ class Comparison(InNotebook):
         if not (mean.shown and late.shown and late.difference * mean.difference < 0):
             return ""
         return f"but the slowest hundredth of {_whose(mean)} is {_change(late)}"
+
+    def _is_throughput(self, one: Difference) -> bool:
+        """Return true of the data rate of clients, or of their requests where these have no data."""
+        stream, _, what = one.metric.rpartition(".")
+        if stream not in self.closed or not one.shown or not one.a:
+            return False
+        has_data = any(other.metric == f"{stream}.bytes_per_s" and other.a > 0 for other in self.differences)
+        return what == ("bytes_per_s" if has_data else "requests_per_s")
+
+
+def _throughput(one: Difference) -> str:
+    """Return how much more clients get done."""
+    stream, _, what = one.metric.rpartition(".")
+    assert one.percent
+    much = f"{interval(abs(one.percent[0]), one.percent[1])} % {'more' if one.difference > 0 else 'less'}"
+    least, most = sorted((one.a, one.b))
+    if most >= MANY_TIMES * least > 0:
+        much = f"about {float(f'{most / least:.3g}'):,.10g} times {'as much' if one.difference > 0 else 'less'}"
+    return f"clients of {stream} get {much} {'data' if what == 'bytes_per_s' else 'done'} a second"
 
 
 def _utilised(au: Difference, a: str, b: str) -> str:
@@ -178,8 +201,12 @@ def _whose(one: Difference) -> str:
     return one.metric.removesuffix(".mean_ms")
 
 
+def _way(one: Difference) -> str:
+    return "slower" if one.difference > 0 else "faster"
+
+
 def _change(one: Difference) -> str:
-    word = "slower" if one.difference > 0 else "faster"
+    word = _way(one)
     if one.percent is None:
         return f"{format_time(abs(one.difference), one.half_width)} {word}"
     middle, half = one.percent
@@ -211,15 +238,16 @@ def compare(
     names = _name(first, "A", second.changes), _name(second, "B", first.changes)
     tables: list[Table] = []
     loads = _loads(first.filled()["workload"], second.filled()["workload"])
-    told = telling(watch, lambda table: _compared(names, [*tables, table], loads))
+    closed = tuple(name for name, stream in first.filled()["workload"].items() if "closed" in stream["arrivals"])
+    told = telling(watch, lambda table: _compared(names, [*tables, table], (loads, closed)))
     try:
         for name, scenario in (("a", first), ("b", second.with_({"run.seed": seed}))):
             experiment = Experiment(scenario, (Point({}),), max(replications, 2))
             folder = Path(store) / name if store is not None else None
             tables.append(_whole(run(experiment, engine=engine, store=folder, watch=told)))
     except Interrupted as stopped:
-        raise Interrupted(_compared(names, [*tables, stopped.found], loads)) from None
-    found = _compared(names, tables, loads)
+        raise Interrupted(_compared(names, [*tables, stopped.found], (loads, closed))) from None
+    found = _compared(names, tables, (loads, closed))
     assert found is not None
     return found
 
@@ -234,7 +262,9 @@ def _loads(a: Json, b: Json) -> tuple[str, ...]:
     return tuple(sorted(said))
 
 
-def _compared(names: tuple[str, str], tables: list[Table], loads: tuple[str, ...]) -> Comparison | None:
+def _compared(
+    names: tuple[str, str], tables: list[Table], streams: tuple[tuple[str, ...], tuple[str, ...]]
+) -> Comparison | None:
     """Return what pairs of replications tell: nothing where there are fewer than two."""
     records = [{record["replication"]: record for record in _records(table)} for table in tables]
     pairs = sorted(set.intersection(*map(set, records)))
@@ -242,7 +272,7 @@ def _compared(names: tuple[str, str], tables: list[Table], loads: tuple[str, ...
         return None
     a, b = ([found[pair] for pair in pairs] for found in records)
     differences = _differences(a, b, tables[1].experiment.scenario.file)
-    return Comparison(*names, len(pairs), differences, _saturated(a, b), _unsettled(tables), loads)
+    return Comparison(*names, len(pairs), differences, _saturated(a, b), _unsettled(tables), *streams)
 
 
 def _records(table: Table) -> list[Record]:
@@ -289,7 +319,7 @@ def _differences(a: list[Record], b: list[Record], file: str) -> list[Difference
 
 
 def _saturated(a: list[Record], b: list[Record]) -> tuple[str, ...]:
-    """Return which of the two has runs in which a component was never idle."""
+    """Return which of the two has runs that could not sustain the load."""
     return tuple(name for name, records in {"A": a, "B": b}.items() if any(record["saturated"] for record in records))
 
 

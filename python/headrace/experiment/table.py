@@ -305,7 +305,9 @@ class Table(InNotebook):
         if failed:
             said.append(f"{len(failed)} of {asked} points failed.")
         if overloaded := sum(map(self.is_overloaded, self.experiment.points)):
-            said.append(f"{overloaded} of {asked} points {'is' if overloaded == 1 else 'are'} overloaded.")
+            first = next(filter(self.is_overloaded, self.experiment.points))
+            which = f"{overloaded} of {asked} points {'is' if overloaded == 1 else 'are'} overloaded"
+            said.append(f"{which}: {first}{' and others' if overloaded > 1 else ''}.")
         said += filter(None, [self._lost()])
         if missing := self._missing():
             said.append(f"{missing} of {asked} points were not run.")
@@ -387,7 +389,9 @@ class Table(InNotebook):
             unknown = "is not known: no run counted it, or what it measures did not end"
             return f"{in_words(metric)} {'grows with run length' if overloaded else unknown}."
         if least[0] == most[0]:
-            return f"{in_words(metric)} is {_value(metric, *least[1:])}."
+            where = f" at {least[0]}" if len(self.experiment.points) > 1 else ""
+            others = "" if not where or self._are_overloaded(but=least[0]) else "; at the others it is not known"
+            return f"{in_words(metric)} is {_value(metric, *least[1:])}{where}{others}."
         said = f"{in_words(metric)} is lowest at {least[0]} ({_value(metric, *least[1:])}), "
         said += f"highest at {most[0]} ({_value(metric, *most[1:])})."
         differ = self._differ(least[0], most[0], metric)
@@ -396,6 +400,11 @@ class Table(InNotebook):
             all_pairs = f" at 95 % for all {points * (points - 1) // 2} pairs together" if points > 2 else ""
             said += f" With {len(self.of(least[0]))} replications, that difference is not significant{all_pairs}."
         return said + (UNTESTED if differ is None else "")
+
+    def _are_overloaded(self, but: Point) -> bool:
+        """Return true if all points but one are overloaded, or have failed: another sentence says so."""
+        others = (point for point in self.experiment.points if point.key != but.key)
+        return all(self.is_overloaded(point) or self.reason(point) for point in others)
 
     def _have_two_runs(self) -> bool:
         return any(len(self.of(point)) > 1 for point in self.experiment.points)
@@ -514,7 +523,7 @@ class Table(InNotebook):
         unsettled = [point for point in ran if self.unsettled(point)]
         cold = [point for point in ran if self.cold(point)]
         for some, says in (
-            (full, "a component was never idle: response times grow with run length"),
+            (full, "the load is more than is sustained: response times grow with run length"),
             (untrusted, "the interval of the single run cannot be trusted"),
             (short, "runs are too short for their intervals to be trusted"),
             (unsettled, "a component was not yet in steady state: longer runs may be slower there"),
@@ -600,6 +609,8 @@ def _value(metric: str, middle: float, half: float | None) -> str:
     """
     if time_of(metric) is not None or metric.endswith(".au"):
         return percentage(middle, half)
+    if metric.endswith("_s") and not metric.endswith("_per_s"):
+        return format_time(1e3 * middle, half and 1e3 * half)
     return format_time(middle, half) if metric.endswith("_ms") else interval(middle, half)
 
 

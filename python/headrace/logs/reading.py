@@ -193,7 +193,9 @@ class Backwards:
 
     def __init__(self, form: Format) -> None:
         # Of a recall without its request, the time begins where a drive began to read.
-        taken = pl.coalesce("seconds", "stage_s", pl.lit(0.0))
+        # A session is logged once what it read lies on disk, after its drive is free.
+        of_session = pl.when(pl.col("op") == "session").then("total_s")
+        taken = pl.coalesce(of_session, "seconds", "stage_s", pl.lit(0.0))
         at_end = form.stamped_at_end and not form.needs_day
         logged = table.after(pl.col("time"), taken) if at_end else pl.col("time")
         self.logged = table.after(pl.col("time"), pl.col("total_s")) if form.needs_day else logged

@@ -18,6 +18,7 @@ from headrace.logs.rows import KEYS, Rows
 COLUMNS = ("time_s", "op", "user", "host", "file", "bytes", "staged", "measured_s", "drive_s")
 # Only where they are known: the size of a file where gets move less, and where on tape it lies.
 FURTHER = ("file_bytes", "cartridge", "position_bytes")
+READS = ("get", "stage")
 REPLAYED = ("get", "put", "stage", "delete", "session")
 
 
@@ -27,8 +28,8 @@ UNPUT = (
 )
 UNASKED = "stages whose request is not in the log: asked for when they were read, so that waiting is missing"
 REREAD = (
-    "of those on tape, files that the log itself puts: a replay finds them in the pool unless that purges them, so "
-    "give the pool the `volume` of the real one"
+    "of those on tape, files that the log put, got or staged before: a replay finds them in the pool unless that "
+    "purges them, so give the pool the `volume` of the real one"
 )
 IS_SESSION, IS_GET = pl.col("op") == "session", pl.col("op") == "get"
 IS_PURGE = pl.col("op").eq("purge") & pl.col("outcome").eq("done")
@@ -191,16 +192,23 @@ class Operations:
             "gets of files whose location the log does not give: `unseen` of the scenario decides": unknown,
             UNASKED: unasked,
             UNPUT: unput,
-            REREAD: self._put_before,
+            REREAD: self._in_pool_before,
         }
 
     @property
-    def _put_before(self) -> int:
-        """The number of reads from tape whose file an earlier put of the log wrote."""
+    def _in_pool_before(self) -> int:
+        """The number of reads from tape whose file an earlier operation of the log brought to the pool."""
         kept, named = self.rows.scan().filter(self.kept), pl.col("file").is_not_null()
-        puts = kept.filter(named & (pl.col("op") == "put")).group_by("file").agg(put=KEYS["asked"].min())
-        reads = kept.filter(named & pl.col("op").is_in(["get", "stage"]) & from_tape()).select("file", at=KEYS["asked"])
-        return int(reads.join(puts, on="file").filter(pl.col("put") < pl.col("at")).select(pl.len()).collect().item())
+        first = kept.filter(named & pl.col("op").is_in(["put", *READS])).group_by("file").agg(first=KEYS["asked"].min())
+        reads = kept.filter(named & pl.col("op").is_in(READS) & from_tape()).select("file", at=KEYS["asked"])
+        return int(
+            reads.join(first, on="file").filter(pl.col("first") < pl.col("at")).select(pl.len()).collect().item()
+        )
+
+    @cached_property
+    def reads_tape(self) -> bool:
+        """True if a file comes from tape by the log."""
+        return self._has(self.kept & pl.col("op").is_in(READS) & from_tape())
 
 
 def from_tape() -> pl.Expr:

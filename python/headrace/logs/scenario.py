@@ -10,7 +10,7 @@ from headrace.logs.analysis import analyse
 from headrace.logs.analysis.concurrency import Sweep
 from headrace.logs.analysis.envelope import says_rate
 from headrace.logs.reading import Log
-from headrace.logs.replayed import Operations
+from headrace.logs.replayed import IS_SESSION, Operations
 from headrace.logs.rows import KEYS
 
 Json = dict[str, Any]
@@ -26,11 +26,15 @@ STAGED = (
 )
 UNSTAGED = (
     "# From the log: latencies and client rate (lower envelope of time against size), and the number of chains",
-    "# (concurrent transfers). It has no stagings. Not in the log and thus assumed: a pool that holds everything and",
-    "# delays nothing, cartridges, drives: their number, their rate, the time of a load.",
+    "# (concurrent transfers). It has no times of stagings. Not in the log and thus assumed: a pool that holds",
+    "# everything and delays nothing, cartridges, drives: their number, their rate, the time of a load.",
 )
+# Where the log does not say which files were on tape.
+UNSEEN = "# Nothing in the log was read from tape, so files older than it lie in the pool (`unseen: disk`)."
 # Where no file goes to tape in the log.
-NOT_MIGRATED = "# Nothing goes to tape in the log, so nothing is stored there: set `migrate` of the archive if it is."
+NOT_MIGRATED = (
+    "# The log does not say when files go to tape, so nothing is stored there: set `migrate` of the archive if it is."
+)
 # Where size explains little of the fastest times.
 GUESSED = "# Size explains so little of the fastest times that latencies and client rate are guesses: set them."
 
@@ -55,11 +59,13 @@ def of(log: Log, operations: Operations, csv: str, file: Path) -> str:
     moved, most, drives = operations.file_bytes, found["transfers"]["most"], _most(log, "asked", "stage_s")
     least, streams = _least_staging(log), _migrating(log)
     migrate = f", migrate: {{every: 1 min, streams: {streams}}}" if streams else ""
+    replayed = csv if operations.reads_tape else f"{{file: {csv}, unseen: disk}}"
     return "\n".join([
         f"# How long do the operations of {_names(log)} take?",
         "#",
         *(STAGED if least is not None else UNSTAGED),
         *guesses,
+        *([] if operations.reads_tape else [UNSEEN]),
         *([] if streams else [NOT_MIGRATED]),
         "system:",
         f"  front: {{type: front, {latency}client_rate: {rate / 1e6:.3f} MB/s}}",
@@ -69,7 +75,7 @@ def of(log: Log, operations: Operations, csv: str, file: Path) -> str:
         f"cartridge: 1 TB, load: {LOAD_S if least is None else least:.3f} s}}",
         f"  archive: {{type: archive, front: front, pool: disks, library: tapes{migrate}}}",
         "workload:",
-        f"  users: {{to: archive, arrivals: {{log: {csv}}}}}",
+        f"  users: {{to: archive, arrivals: {{log: {replayed}}}}}",
         "",
     ])  # fmt: skip
 
@@ -81,6 +87,9 @@ def _migrating(log: Log) -> int:
     return _most(log, "time", "seconds", of=is_one) if there else 0
 
 
+IS_TIMED_SESSION = IS_SESSION & pl.col("outcome").eq("done") & pl.col("seconds").is_not_null()
+
+
 def _of_sessions(log: Log, csv: str) -> str:
     return "\n".join([
         f"# How long do the sessions of {_names(log)} wait for a drive?",
@@ -90,7 +99,7 @@ def _of_sessions(log: Log, csv: str) -> str:
         "system:",
         "  tapes:",
         "    type: tape_library",
-        f"    groups: [{{drives: {_most(log, 'time', 'seconds')}, arms: 2}}]",
+        f"    groups: [{{drives: {_most(log, 'time', 'seconds', of=IS_TIMED_SESSION)}, arms: 2}}]",
         "    cartridge: 1 TB",
         "    move: 11 s",
         "    hold: 30 min",

@@ -1,5 +1,6 @@
 """The report of a trace: when requests come, how large they are, where they go."""
 
+import math
 from itertools import pairwise
 from typing import Any
 
@@ -12,9 +13,9 @@ from headrace.report import Bars, Chart, Report, Table, curve
 Json = dict[str, Any]
 # A curve of hit ratios needs as many sizes of the cache, and a table has at most as many.
 FEW_SIZES, MOST_SIZES = 2, 6
-# A larger cache is in the table only if it adds at least this share of the reads.
+# A larger cache is in the table only if it adds at least this share of the blocks read.
 MORE = 0.01
-# A cache with at least as large a share of the reads is in the first sentence: the smallest that has most of all hits.
+# A cache with at least this share of the blocks read is in the first sentence: the smallest that has most of all hits.
 LITTLE, MOST_OF_IT = 0.05, 0.9
 
 
@@ -54,11 +55,11 @@ def _cached(lru: Json | None) -> list[Chart]:
     if len(reads) < FEW_SIZES or reads[-1][1] == 0:
         return []
     draw = lines({"simulated": reads}, Axis("size of the cache", "bytes", log=2), Axis("hits", "percent", ends=SHARE))
-    return [Chart(draw, heading="Reads that an LRU cache would have")]
+    return [Chart(draw, heading="4 KiB blocks read that an LRU cache would have")]
 
 
 def _reads_had(lru: Json | None) -> list[tuple[int, float]]:
-    """Return (size of an LRU cache, share of the reads that it has)."""
+    """Return (size of an LRU cache, share of the 4 KiB blocks read that it has)."""
     return [(bytes_, reads) for bytes_, reads, _ in (lru or {"hit_ratios": []})["hit_ratios"] if reads is not None]
 
 
@@ -68,7 +69,7 @@ def _cache_in_words(lru: Json | None) -> list[str]:
     if not reads or reads[-1][1] < LITTLE:
         return []
     bytes_, share = next(one for one in reads if one[1] >= MOST_OF_IT * reads[-1][1])
-    return [f"an LRU cache of {size(bytes_)} would have {share:.0%} of the reads"]
+    return [f"an LRU cache of {size(bytes_)} would have {share:.0%} of the 4 KiB blocks read"]
 
 
 def merged(points: list[list[float]], most: int = 16) -> list[tuple[str, float]]:
@@ -99,11 +100,20 @@ def in_a_sentence(found: Json) -> str:
     return "; ".join(said) + "."
 
 
+DEVIATIONS, ODD = 3, 0.4  # What is no chance: this many deviations, and at least as far from Poisson arrivals.
+
+
 def _burstiness(arrivals: Json) -> str:
     burst = arrivals["dispersion_1s"]
     if burst is None:
         return ""
-    return ", more regular than Poisson" if burst < 0.7 else ", like Poisson arrivals" if burst < 1.5 else ", bursty"
+    # Of Poisson arrivals the variance over the mean of n counts is 1, with a deviation of √(2/n).
+    chance = DEVIATIONS * math.sqrt(2 / max(arrivals["span_s"], 1))
+    if burst > 1 + max(chance, ODD):
+        return ", bursty"
+    if burst < 1 - max(chance, ODD):
+        return ", more regular than Poisson"
+    return ", like Poisson arrivals" if chance < 2 * ODD else ""
 
 
 def rows(found: Json) -> list[tuple[str, str]]:
@@ -162,7 +172,7 @@ def _place_rows(places: Json) -> list[tuple[str, str]]:
 
 
 def _cache_rows(lru: Json | None) -> list[tuple[str, str]]:
-    """Return which share of the reads an LRU cache would have: of some sizes, up to that from which none has more."""
+    """Return which share of the blocks read LRU caches would have, up to that from which none has more."""
     reads = _reads_had(lru)
     if lru is None or not reads:
         return []
@@ -171,4 +181,4 @@ def _cache_rows(lru: Json | None) -> list[tuple[str, str]]:
     told = useful[max(enough + 1 - MOST_SIZES, 0) : enough + 1]
     exact = "" if lru["followed"] == 1 else f" (estimated from {lru['followed']:.2%} of the pages)"
     shares = [f"{size(bytes_)} {share:.0%}" for bytes_, share in told] if reads[-1][1] > 0 else ["none"]
-    return [("reads that an LRU cache would have", ", ".join(shares) + exact)]
+    return [("4 KiB blocks read that an LRU cache would have", ", ".join(shares) + exact)]

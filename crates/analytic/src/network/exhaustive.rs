@@ -266,7 +266,7 @@ fn response(class: &Classes, [until, squared]: [f64; 2]) -> f64 {
         + (2.0 * until + rate * squared) / (2.0 * (1.0 + rate * until))
 }
 
-/// A class that is wanted again and again is set up at least once in so many of its busy periods.
+/// The most of its busy periods in which a class is found still set up.
 const SELDOM: f64 = 1.0 - 1e-9;
 /// Number of steps towards a wait.
 const STEPS: usize = 24;
@@ -338,7 +338,7 @@ mod tests {
         assert!((served.setups - 0.1).abs() < 1e-6 && (served.busy - 0.8).abs() < 1e-6, "{served:?}");
     }
 
-    /// So many classes that each comes once, with set-ups that cost nothing, or as much as longer service: M/G/c, by Erlang and Lee and Longton.
+    /// Of ten million classes each comes once, with set-ups that cost nothing, or as much as longer service: M/G/c, by Erlang and Lee and Longton.
     #[test]
     fn very_many_classes_are_customers_of_their_own() {
         for (many, mean, setup, away) in [(1, 1.0, 0.0, 0.0), (4, 3.0, 0.0, 0.0), (4, 1.0, 1.5, 0.5)] {

@@ -331,10 +331,11 @@ fn passable(
         .help("give lower rates, a shorter `replace`, or a faster rebuild"))
 }
 
-/// The rate of loss where the first failure loses data.
+/// The rate of loss where the first failure of a drive loses data: that of all groups with a piece on it.
 fn without_redundancy(process: &FailureProcess, volume: &Volume) -> LossRate {
-    let per_s = process.failures_per_s();
-    let bytes_per_s = per_s * volume.redundancy.lost_bytes;
+    let (per_s, of) = (process.failures_per_s(), &volume.redundancy);
+    let pieces: usize = of.groups.iter().map(Vec::len).sum();
+    let bytes_per_s = per_s / of.drives.len() as f64 * pieces as f64 * of.lost_bytes;
     LossRate { per_s, within: 0.0, causes: vec![1.0, 0.0], bytes_per_s, cycles: 0, degraded: 0.0 }
 }
 
@@ -427,7 +428,7 @@ fn drawn_up(
         chance: Estimate::chance(per_year * years, rate.within),
         lost_bytes_per_year: rate.bytes_per_s * YEAR_S,
         degraded: rate.degraded,
-        causes: words::causes(of.tolerates, process.kinds(), &rate.causes),
+        causes: words::causes(of, process.kinds(), &rate.causes),
         rebuilds: repairs
             .laws
             .iter()

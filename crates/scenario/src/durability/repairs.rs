@@ -12,6 +12,7 @@ use super::volumes::Volume;
 use crate::embedded::{Storage, StorageError};
 use crate::plan::Plan;
 use crate::progress::Progress;
+use crate::run::End;
 
 /// Parts into which a stretch is divided, after each of which it is looked whether the rebuild has ended.
 const LOOKS: u64 = 50;
@@ -170,7 +171,15 @@ pub type Unmeasured = (String, &'static str);
 /// The simulation ends early or is interrupted, hardly anything is rebuilt, or the rebuild ends before everything is whole.
 pub fn measure(job: &RebuildJob, progress: &Progress) -> Result<MeasuredRebuild, Unmeasured> {
     let name = &job.volume.name;
-    let failed = |error: StorageError| (format!("while `{name}` is rebuilt: {error}"), LONGER);
+    let failed = |error: StorageError| {
+        let overloaded = matches!(error, StorageError::Ended(End::TooManyParts | End::TooManyInFlight));
+        let help = if overloaded {
+            "lower the rates of its streams: beside the rebuild they may be too much"
+        } else {
+            LONGER
+        };
+        (format!("while `{name}` is rebuilt: {error}"), help)
+    };
     let mut storage = Storage::of(job.plan.clone(), job.seed);
     let cancelled = Arc::clone(&progress.cancelled);
     storage.interrupted_by(move || !cancelled.load(Ordering::Relaxed));

@@ -1,6 +1,6 @@
 //! The chance of data loss in words.
 
-use headrace_storage::ComponentSpec;
+use headrace_storage::{ComponentSpec, Redundancy};
 use headrace_units::Nanos;
 use headrace_work::NodeId;
 
@@ -106,9 +106,13 @@ fn of_chunks(plan: &Plan, volume: &VolumeDurability) -> Option<String> {
 }
 
 /// Returns the causes of loss with their shares, the largest first.
-pub fn causes(tolerates: u32, kinds: &[UnitKind], shares: &[f64]) -> Vec<LossCause> {
+pub fn causes(of: &Redundancy, kinds: &[UnitKind], shares: &[f64]) -> Vec<LossCause> {
+    let tolerates = of.tolerates;
     let of_kind = |kind: &UnitKind| match (tolerates, kind.name) {
         (0, name) => format!("the first failure of a {name}"),
+        (_, name) if (0..kind.drives.len()).any(|unit| kind.loses(unit, of)) => {
+            format!("the first failure of a {name}, which has more pieces of some groups than may be lost")
+        }
         (_, "drive") => format!("a {} drive that fails before the rebuild ends", ordinal(tolerates + 1)),
         (_, name) => format!("a {name} that fails before the rebuild ends"),
     };

@@ -130,7 +130,7 @@ pub enum StorageError {
     CannotLosePower(&'static str),
     /// Nothing can go on: a request divides into more parts than `run.limits.parts`, there were more events than `run.limits.events`, or the
     /// background load has ended.
-    #[error("the simulation has ended: {0:?}")]
+    #[error("the simulation has ended: {}", .0.in_words())]
     Ended(End),
     /// The caller did not want to go on.
     #[error("interrupted")]

@@ -41,7 +41,11 @@ fn overload(bottleneck: &Bottleneck, streams: &[StreamResults]) -> Option<String
     // Requests that are given up wait no longer than that.
     let is_patient = streams.iter().all(|stream| stream.expired == 0);
     let grows = if is_patient { ", and response times grow for as long as it lasts" } else { "" };
-    Some(format!("OVERLOADED: {kept_up} % of the load can be sustained{grows}."))
+    // What was saved, or still gathers, carried a part of it.
+    let most = if bottleneck.unsettled.is_some() { "less than " } else { "" };
+    Some(format!(
+        "OVERLOADED: requests are answered at {most}{kept_up} % of the rate at which they come{grows}."
+    ))
 }
 
 /// Returns the sentence on the bottleneck and the headroom.
@@ -72,9 +76,9 @@ fn limit(bottleneck: &Bottleneck, streams: &[StreamResults]) -> String {
         Some(times) if !bottleneck.saturated => format!("{busy}; headroom {}{of}{about}.", multiple(times)),
         Some(times) => {
             // What a longer run would find busier carries less than it did here.
-            let most = if bottleneck.unsettled.is_some() { "sustains less than" } else { "sustains" };
+            let most = if bottleneck.unsettled.is_some() { "below" } else { "at" };
             let of = if streams.len() > 1 { of } else { " this load".to_owned() };
-            format!("{busy}: saturated, {most} {times:.2}×{of}.")
+            format!("{busy}: saturated {most} {times:.2}×{of}.")
         }
         None if bottleneck.saturated => format!("{busy}: saturated."),
         None => format!("{busy}."),

@@ -323,7 +323,11 @@ pub(super) fn bottleneck(
         () => Some(by_formula.unwrap_or(0.0).max(1.0 / often)),
     };
     let in_turn = sends_in_turn(plan, id);
-    let at_most = (!is_unknown && !in_turn).then(|| 1.0 / utilisation.min(1.0));
+    // The more clients share the work, the less each brings.
+    let shares_work = reaching(plan, id)
+        .flat_map(|(_, stream)| plan.graph.reached(stream.target))
+        .any(|on_the_way| plan.graph.view(on_the_way).features().shares_work);
+    let at_most = (!is_unknown && !in_turn && !shares_work).then(|| 1.0 / utilisation.min(1.0));
     let not_proportional = not_proportional(plan, id);
     let uneven = uneven(plan, id);
     let background = in_background(plan, busiest, components);
@@ -372,9 +376,22 @@ fn uneven(plan: &Plan, id: NodeId) -> Option<String> {
 }
 
 /// Returns true if utilisation does not show what the load asks of components: work is still to come, requests wait for something that servers
-/// do not give, or the run is a mean of several states.
+/// do not give, or the run is a mean of several states, or a component failed and many requests with it.
 fn hides_load(plan: &Plan, outcomes: &[Outcome]) -> bool {
-    filling::cache(plan, outcomes).is_some() || lacks(plan, outcomes).is_some() || changes(outcomes)
+    filling::cache(plan, outcomes).is_some()
+        || lacks(plan, outcomes).is_some()
+        || changes(outcomes)
+        || !plan.faults.is_empty() && fails_often(outcomes)
+}
+
+/// Beside a component that has failed, with more failed requests than this share, the others have less to do than is asked.
+const MOST_FAILED: f64 = 0.1;
+
+fn fails_often(outcomes: &[Outcome]) -> bool {
+    let sum = |of: fn(&StreamOutcome) -> u64| {
+        outcomes.iter().flat_map(|outcome| &outcome.streams).map(of).sum::<u64>() as f64
+    };
+    sum(|stream| stream.failed) > MOST_FAILED * sum(StreamOutcome::finished)
 }
 
 /// Returns the number of visits to all components of a group.

@@ -488,15 +488,15 @@ fn of_health(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
     }
     for (state, says) in [
         ("failed", "failed at the end of the run"),
-        ("degraded", "degraded at the end of the run: a further failure may lose data"),
+        ("degraded", "degraded at the end of the run: fewer further failures lose data than when all works"),
         (
             "unavailable",
-            "more disks are out of use at the end of the run than the level tolerates: requests for some data fail until they return",
+            "more is out of use at the end of the run than the redundancy tolerates: requests for some data fail until it returns",
         ),
         ("rebuilding", "not yet rebuilt at the end of the run"),
         (
             "lost data",
-            "more disks have failed than the level tolerates: data is lost, and requests for it fail",
+            "more has failed than the redundancy tolerates: data is lost, and requests for it fail",
         ),
     ] {
         let found = in_state(state);

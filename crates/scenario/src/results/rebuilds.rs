@@ -79,7 +79,7 @@ impl RebuildResults<'_> {
         match self.goes_on(phases).last() {
             _ if self.progress >= 1.0 => format!("{kind} of {path}: {rate}, done in {took}."),
             Some(Some(false)) => format!(
-                "{kind} of {path}: {rate}, ended after {took}; {percent:.1} % of its data is there at the end of the run."
+                "{kind} of {path}: {rate}, ended after {took} of work; {percent:.1} % of what was to be rebuilt was, the rest is lost or has no place."
             ),
             // A pool begins where most drives have work for each other, and ends where few have.
             _ if self.array.kind == "pool" && self.kind.work == "rebuild" => format!(
@@ -126,10 +126,18 @@ impl RebuildResults<'_> {
                 all.fold((0.0, 0.0), |(sum, many), (mean, of)| (sum + mean * of, many + of));
             let [before_ms, during_ms] =
                 [before.mean_ms?, (completed > 0.0).then(|| sum_ms / completed)?].map(Nanos::from_ms);
-            Some(format!(" {} meanwhile: mean {during_ms}, {before_ms} before.", before.name))
+            Some(format!(" {} meanwhile: mean {during_ms}, {before_ms} {}.", before.name, self.when(phases)))
         };
         let streams = phases.first().map_or(&[][..], |before| &before.streams);
         streams.iter().enumerate().filter_map(of_stream).collect()
+    }
+
+    /// When the responses were those that the work is compared with: until something changed, which may be long before it began.
+    fn when(&self, phases: &[PhaseResults]) -> &'static str {
+        let begins = self.goes_on(phases).iter().position(|goes_on| *goes_on == Some(true));
+        let own = |event: &PhaseEvent| matches!(event.what, Event::Begins(work) if work != self.kind.work);
+        let others = phases[..begins.unwrap_or(0)].iter().flat_map(|phase| &phase.events).any(own);
+        if others { "before any other work began" } else { "before" }
     }
 
     /// Says that the tracks at which the work began are the fastest. Only mechanical disks keep account of their cache.

@@ -73,4 +73,21 @@ impl End {
     pub fn is_complete(self) -> bool {
         matches!(self, Self::Done | Self::TimeUp)
     }
+
+    /// Returns why it ended, as part of a sentence.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Done => "all is done",
+            Self::TimeUp => "its time is up",
+            Self::Idle => "no events are left",
+            Self::TimeStandsStill => "requests take no time, and clients ask again and again",
+            Self::TooFar => "the end of simulated time is reached",
+            Self::TooManyInFlight => "more requests are in flight than `run.limits.in_flight`",
+            Self::TooManyParts => "more parts of requests are in flight than `run.limits.parts`",
+            Self::TooManyEvents => "more events happened than `run.limits.events`",
+            Self::TooLong => "it took longer than `run.limits.wall_time`",
+            Self::TraceLost => "a trace cannot be read any more",
+            Self::Cancelled => "it was cancelled",
+        }
+    }
 }

@@ -71,6 +71,9 @@ fn no_faults(network: &QueueNetwork) -> Option<String> {
 
 fn of_queue(network: &QueueNetwork, queue: &ServiceQueue) -> Option<String> {
     let name = network.name(queue);
+    if !network.is_open() && queue.limits_rate() {
+        return Some(format!("clients wait for `{name}` only where they would exceed its rate in the mean"));
+    }
     let distributions = || queue.asked.iter().flatten().map(|asked| &asked.distribution);
     let exponential = distributions().all(Distribution::is_exponential);
     if network.is_open() {

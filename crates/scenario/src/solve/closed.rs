@@ -42,7 +42,7 @@ fn queues(network: &QueueNetwork, clients: &[u32], several: Several) -> ClosedNe
 fn stations(network: &QueueNetwork, queue: &ServiceQueue, several: Several) -> Vec<ServiceCentre> {
     let of = |ms: &dyn Fn(usize) -> f64| (0..queue.asked.len()).map(ms).collect::<Vec<f64>>();
     let (demands, paths) = (of(&|stream| queue.work_ms(stream)), of(&|stream| queue.path_ms(stream)));
-    if queue.counted_elsewhere {
+    if queue.counted_elsewhere || queue.limits_rate() {
         return vec![ServiceCentre::delay(paths)];
     }
     let joins = of(&|stream| match &queue.asked[stream] {
@@ -106,7 +106,20 @@ fn solved(network: &QueueNetwork, clients: &[u32]) -> Solution {
             class.response = f64::from(*clients) / class.throughput;
         }
     }
+    for (stream, class) in found.classes.iter_mut().enumerate() {
+        let most = most_per_ms(network, stream);
+        if class.throughput > most {
+            class.throughput = most;
+            class.response = f64::from(clients[stream]) / most - think_ms(network.streams[stream].0);
+        }
+    }
     found
+}
+
+/// Returns the largest rate that limits let a stream have, in requests per ms.
+fn most_per_ms(network: &QueueNetwork, stream: usize) -> f64 {
+    let limits = network.queues.iter().filter(|queue| queue.limits_rate());
+    limits.map(|queue| 1.0 / queue.work_ms(stream)).fold(f64::INFINITY, f64::min)
 }
 
 fn without_limit(network: &QueueNetwork, clients: &[u32]) -> Solution {
@@ -150,6 +163,8 @@ pub fn point(network: &QueueNetwork, load: f64) -> SolvedPoint {
         response_ms: Some(class.response),
     });
     let all = |found: &Solution| found.classes.iter().map(|class| class.throughput * 1e3).sum::<f64>();
+    let most: f64 = (0..clients.len()).map(|stream| most_per_ms(network, stream) * 1e3).sum();
+    let within = |between: Between| Between { from: between.from.min(most), to: between.to.min(most) };
     let breakdown: f64 = found.classes.iter().map(|class| class.throughput * 1e3 * class.response).sum();
     SolvedPoint {
         load: clients.iter().map(|clients| f64::from(*clients)).sum(),
@@ -158,12 +173,13 @@ pub fn point(network: &QueueNetwork, load: f64) -> SolvedPoint {
         response_ms: Some(breakdown / all(&found)),
         utilisation: Vec::new(),
         streams: streams.collect(),
-        asymptotic: bounds::asymptotic(&queues).map(Between::per_s),
+        asymptotic: bounds::asymptotic(&queues).map(Between::per_s).map(within),
         balanced: bounds::balanced(&queues)
             .filter(|_| assumptions::that_fail(network).is_empty())
-            .map(Between::per_s),
-        bard_schweitzer_per_s: Some(all(&bard_schweitzer::solve(&exactly))),
-        linearizer_per_s: Some(all(&linearizer::solve(&exactly))),
+            .map(Between::per_s)
+            .map(within),
+        bard_schweitzer_per_s: Some(all(&bard_schweitzer::solve(&exactly)).min(most)),
+        linearizer_per_s: Some(all(&linearizer::solve(&exactly)).min(most)),
         simulated: None,
         sets: loads::sets(network, load),
     }

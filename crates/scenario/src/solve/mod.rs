@@ -201,6 +201,16 @@ pub fn multiple(plan: &Plan) -> Option<(String, f64)> {
     Some((first.component, first.saturates_at_per_s / network.load()))
 }
 
+/// Returns a note for an open scenario of which formulas sustain a part alone in the long run: a short run may end before that shows.
+pub fn beyond(plan: &Plan) -> Option<String> {
+    let few = plan.graph.nodes.len() <= MOST_OF_RUN;
+    let (component, times) = few.then(|| multiple(plan)).flatten().filter(|(_, times)| *times < 1.0)?;
+    Some(format!(
+        "{component}: the load is more than it sustains in the long run, by formulas {:.2}× of it (`headrace solve`)",
+        times
+    ))
+}
+
 /// Largest number of components with which a run asks for formulas: with more, they may cost more than the run.
 const MOST_OF_RUN: usize = 1000;
 

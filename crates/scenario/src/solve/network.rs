@@ -1,6 +1,6 @@
 //! The network that a scenario is: its streams, and the queues that they share.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use headrace_analytic::Distribution;
@@ -103,6 +103,11 @@ impl ServiceQueue {
         ranks
     }
 
+    /// Returns true if it limits a rate and saves up for more: clients wait for it only where they would ask for more than that rate.
+    pub fn limits_rate(&self) -> bool {
+        self.asked.iter().flatten().any(|asked| asked.ahead_ms > 0.0)
+    }
+
     /// Returns true if some visits are served before others.
     pub fn has_ranks(&self) -> bool {
         self.ranks().len() > 1
@@ -132,7 +137,7 @@ impl<'p> QueueNetwork<'p> {
             return Err(problems.into_iter().filter_map(Result::err).collect());
         }
         let streams: Vec<_> = streams.into_iter().flatten().collect();
-        works_ahead_for_none(plan, &streams)?;
+        limits_one_each(plan, &streams)?;
         is_solved_soon(&streams)?;
         let ordered: Vec<_> = streams.iter().map(|(stream, demands)| (*stream, by_node(demands))).collect();
         let queues = plan.graph.ids().flat_map(|node| queues(node, &ordered)).collect();
@@ -252,18 +257,19 @@ impl<'p> QueueNetwork<'p> {
     }
 }
 
-/// Refuses closed streams to what works ahead: clients find what was done ahead used up by their own requests, and the wait for the rest has a
-/// formula for open arrivals alone.
-fn works_ahead_for_none(plan: &Plan, streams: &[(&StreamPlan, Vec<Demand>)]) -> Result<(), Vec<Problem>> {
-    let ahead = |(stream, demands): &(&StreamPlan, Vec<Demand>)| {
-        let demand = demands.iter().find(|demand| demand.ahead_ms > 0.0 && !stream.is_open())?;
-        let path = plan.graph.view(demand.node).path();
-        let why = format!(
-            "clients wait for all work of their requests: `{path}` does some of it ahead, while it is idle"
-        );
-        Some(refused(&stream.name, &why))
-    };
-    streams.iter().find_map(ahead).map_or(Ok(()), |problem| Err(vec![problem]))
+/// Refuses several closed streams to one limit of a rate: who of them uses what was saved has no formula.
+fn limits_one_each(plan: &Plan, streams: &[(&StreamPlan, Vec<Demand>)]) -> Result<(), Vec<Problem>> {
+    let mut limited: BTreeMap<NodeId, usize> = BTreeMap::new();
+    for (at, (stream, demands)) in streams.iter().enumerate() {
+        for demand in demands.iter().filter(|demand| demand.ahead_ms > 0.0 && !stream.is_open()) {
+            if *limited.entry(demand.node).or_insert(at) != at {
+                let path = plan.graph.view(demand.node).path();
+                let why = format!("one stream of clients uses what a limit saves: several come to `{path}`");
+                return Err(vec![refused(&stream.name, &why)]);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The most that the largest network may cost, in steps: about a tenth of a second for each load.

@@ -324,11 +324,7 @@ fn a_class_of_ports_is_a_bottleneck_of_its_own() {
     assert!(limit.saturated && limit.what.as_deref() == Some("ports[1]"), "{limit:?}");
     // 20 answers in 2000 s, of 20 in 1710 s.
     is(limit.saturates_at.unwrap(), 1710.0 / 2000.0);
-    assert!(
-        results.answer.contains("front (ports[1]), 100 % busy: saturated, sustains 0.85"),
-        "{}",
-        results.answer
-    );
+    assert!(results.answer.contains("front (ports[1]), 100 % busy: saturated at 0.85"), "{}", results.answer);
     assert!(
         results.notes.iter().any(|note| note.contains("front (ports[1]) is overloaded")),
         "{:?}",

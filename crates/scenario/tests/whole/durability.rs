@@ -46,6 +46,36 @@ fn is_near(found: f64, expected: f64, within: f64) {
     assert!((found / expected - 1.0).abs() < within, "{found}, expected {expected}");
 }
 
+/// Without copies, the first failure loses what its drive holds: of eight drives with 96 MiB in all, an eighth at 2 % a year each, in however
+/// many groups.
+#[test]
+fn what_a_drive_holds_is_lost_with_it() {
+    for groups in [8, 64] {
+        let found = found(&format!(
+            "parts: {{d: {{type: station, service: 1 ms, capacity: 1 GB}}}}
+system: {{p: {{type: pool, of: d, servers: 4, drives: 2, replicas: 1, groups: {groups}, object: 64 KiB, size: 96 MiB}}}}
+workload: {{u: {{to: p, arrivals: {{poisson: 20 /s}}, size: 4 KiB}}}}
+rates: {{drive: 2 %/year}}
+"
+        ));
+        is_near(found.volumes[0].lost_bytes_per_year, 0.02 * 96.0 * 1_048_576.0, 0.01);
+    }
+}
+
+/// All of three copies are in one rack: nothing is rebuilt before it is lost.
+#[test]
+fn a_unit_that_holds_too_much_is_a_cause_by_itself() {
+    let found = found(
+        "parts: {d: {type: station, service: 1 ms, capacity: 100 MB}}
+system: {p: {type: pool, of: d, servers: 4, drives: 2, replicas: 3, groups: 8, object: 64 KiB, size: 30 MB}}
+workload: {u: {to: p, arrivals: {poisson: 20 /s}, size: 4 KiB}}
+rates: {drive: 2 %/year, rack: 1 %/year}
+",
+    );
+    let cause = &found.volumes[0].causes[0].what;
+    assert!(cause.starts_with("the first failure of a rack"), "{cause}");
+}
+
 /// MTTF² / (N (N − 1) MTTR), as Patterson, Gibson and Katz (1988) have it, with the simulated repair time.
 #[test]
 fn a_raid_5_has_the_published_mean_time_to_data_loss() {

@@ -160,9 +160,9 @@ run: {{time: 8 s, requests: 1000000, seed: {seed}}}
 #[test]
 fn an_array_without_some_of_its_data_is_not_merely_degraded() {
     for (array, failed, expected) in [
-        ("level: raid0, disks: 4", 1, "more disks are out of use"),
-        ("level: raid6, disks: 5", 3, "more disks are out of use"),
-        ("level: raid6, disks: 5", 2, "a further failure may lose data"),
+        ("level: raid0, disks: 4", 1, "more is out of use"),
+        ("level: raid6, disks: 5", 3, "more is out of use"),
+        ("level: raid6, disks: 5", 2, "fewer further failures lose data"),
     ] {
         let faults: Vec<String> =
             (0..failed).map(|disk| format!("{{component: 'v/d[{disk}]', fails: 1 s}}")).collect();

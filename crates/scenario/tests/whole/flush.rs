@@ -168,6 +168,21 @@ fn committers_share_a_flush() {
     }
 }
 
+/// Each of eight commits of a group waits for its write and its flush of 1 ms, and so each spends its time on the device. More clients share the
+/// same flushes, so that nothing is said of what they could bring.
+#[test]
+fn a_commit_spends_its_time_where_its_group_does() {
+    let found = log("", 8, "0 s", 10_000);
+    let legs: Vec<_> = found.streams[0].path.iter().map(|leg| (&*leg.component, leg.service_ms)).collect();
+    let device = legs.iter().find(|(path, _)| *path == "d").unwrap().1;
+    near(device, 2.0, 1e-3);
+    assert!(
+        !found.answer.contains("deeper queue") && found.answer.contains("with 8 clients."),
+        "{}",
+        found.answer
+    );
+}
+
 /// Groups of a limited size hold commits back long before the device is busy: a log of single commits, each of 2 ms, sustains 500/s.
 #[test]
 fn a_log_of_limited_groups_is_the_bottleneck() {

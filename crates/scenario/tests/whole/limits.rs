@@ -88,6 +88,11 @@ fn credits_hide_an_overload_while_they_last() {
     let told = "and 100 operations/s come back: what was saved lasts for 2.";
     assert!(saved.notes.iter().any(|note| note.contains(told)), "{:?}", saved.notes);
     assert_eq!(bottleneck.unsettled.as_deref(), Some("volume/operations"));
+    // 1,000 last for 20 s, since 50 go each second.
+    let gone = limited(150.0, "operations: {rate: 100 /s, burst: 1000, peak: 1000 /s}");
+    let gone = run(&gone.replace("1000000}\n", "20000}\n"));
+    let told = gone.notes.iter().find_map(|note| note.split_once("what was saved was used up ")).unwrap().1;
+    assert!((15.0..25.0).contains(&told.split(' ').next().unwrap().parse::<f64>().unwrap()), "{told}");
 }
 
 /// What a bucket lacks at the start of a run is the work of no request: its utilisation is the load over the limit, also while it fills.

@@ -43,6 +43,19 @@ fn without_compactions_puts_are_written_once() {
     near(found.components[0].utilisation.unwrap(), 1000.0 / 16.0 * 2e-3, 0.05);
 }
 
+/// One compaction at a time, which waits for 1 ms at each read and write of 64 KiB, does not keep up with 1,000 puts of 4 KiB a second.
+#[test]
+fn a_debt_that_grows_is_said() {
+    let text = format!(
+        "system:\n  d: {{type: station, service: 1 ms, capacity: 100 GB}}\n  s: {{type: lsm_tree, to: d, keys: 1 GB, written: 50 %, memtable: 1 MiB, \
+         table: 1 MiB, level1: 4 MiB, request: 64 KiB, level0: {{slow_at: 10000, stop_at: 10000}}, debt: {{slow_at: 1 TB, stop_at: 1 TB}}}}\n\
+         workload:\n{PUTS}{{poisson: 1000 /s}}}}\nrun: {{requests: 40000}}\n"
+    );
+    let found = simulate(&text, "lsm.yaml", &[], &Options::default(), &Progress::default()).unwrap().results;
+    let grows = found.notes.iter().any(|note| note.contains("left to compact, and grow"));
+    assert!(grows && found.components[1].unsettled, "{:?} {:?}", found.notes, found.components[1].meters);
+}
+
 /// What is sustained is what compactions keep up with. Clients that put as fast as they may are stopped again and again; at less, nobody is.
 #[test]
 fn puts_stop_where_compactions_fall_behind() {

@@ -269,7 +269,11 @@ fn what_cannot_be_placed_is_refused() {
     let few = refused(&pool(5, CODE, MIXED, ""));
     assert!(few.contains("6 pieces need as many failure domains; there are 5"), "{few}");
     let large = refused(&pool(6, CODE, MIXED, "").replace("size: 1 GB", "size: 9 GB"));
-    assert!(large.contains("which has room for") && large.contains("pool/drive["), "{large}");
+    assert!(large.contains("pieces of") && large.contains("the drives have room for"), "{large}");
+    let uneven = refused(&pool(6, CODE, MIXED, "").replace("size: 1 GB", "size: 7.9 GB"));
+    assert!(uneven.contains("which has room for") && uneven.contains("pool/drive["), "{uneven}");
+    let one = refused(&pool(6, &format!("{CODE}, racks: 3, uplink: port"), MIXED, ""));
+    assert!(one.contains("`uplink` is the part of `link`"), "{one}");
     let racks = refused(&pool(6, &format!("{CODE}, racks: 7"), MIXED, ""));
     assert!(racks.contains("more racks than servers"), "{racks}");
     let nearest = refused(&pool(6, "replicas: 3, groups: 8, read_from: nearest", MIXED, ""));

@@ -303,8 +303,16 @@ fn what_has_no_formula_is_refused_with_the_assumption_that_fails() {
              workload: {{a: {{to: v, arrivals: {{closed: {{depth: 2}}}}}}}}\n"
         )
     };
-    let said = refusal(&saved(""));
-    assert!(said.contains("`v/operations` does some of it ahead"), "{said}");
+    let own = |text: &str| solved(text, None).points.into_iter().find(|point| point.own).unwrap();
+    // Two clients of 1 ms would ask for 1000/s; the limit lets them have 100/s, each 20 ms after the other.
+    let limited = own(&saved(""));
+    assert!((limited.throughput_per_s.unwrap() - 100.0).abs() < 1e-6, "{limited:?}");
+    assert!((limited.response_ms.unwrap() - 20.0).abs() < 1e-6, "{limited:?}");
+    // Below its rate it is not waited for: 2/(1 ms + 99 ms), less the wait of one client for the other.
+    let below = own(&saved("")
+        .replace("depth: 2", "depth: 2, think: 99 ms")
+        .replace("rate: 100 /s", "rate: 1000 /s"));
+    assert!((below.throughput_per_s.unwrap() / 20.0 - 1.0).abs() < 1e-3, "{below:?}");
     let known = solved(&saved(", burst: 0"), None).points.into_iter().find(|point| point.own).unwrap();
     assert!((known.throughput_per_s.unwrap() / 100.0 - 1.0).abs() < 0.02, "{known:?}");
 }

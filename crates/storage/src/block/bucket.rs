@@ -100,6 +100,8 @@ pub struct Bucket<'m> {
     taken: Cell<(u64, f64)>,
     /// The time for which the first in line waited for this bucket, of several.
     waited: Cell<Nanos>,
+    /// When a request first wanted more than was saved.
+    used_up: Cell<Option<Nanos>>,
 }
 
 impl Plan for BucketPlan {
@@ -115,6 +117,7 @@ impl Plan for BucketPlan {
             content: Cell::new(content),
             taken: Cell::default(),
             waited: Cell::default(),
+            used_up: Cell::default(),
         }
     }
 }
@@ -136,6 +139,9 @@ impl Bucket<'_> {
     /// Returns when a request that is the first in line at `now` has its tokens.
     pub(crate) fn ready(&self, now: Nanos, request: Block) -> Nanos {
         let missing = self.plan.tokens(request.op, request.bytes) - self.content(now).tokens;
+        if missing > 0.0 && self.used_up.get().is_none() {
+            self.used_up.set(Some(now));
+        }
         if missing > 0.0 { now + self.plan.time_for(missing) } else { now }
     }
 
@@ -194,9 +200,9 @@ impl<'m> Component<'m> for Bucket<'m> {
         let of = |taken: f64| {
             let lasts = Nanos::from_secs(self.content(now).tokens / (taken - self.plan.rate));
             let rate = self.rate_of(self.plan.rate);
-            let until = match lasts {
-                Nanos::ZERO => "is used up, and now".to_owned(),
-                _ => format!("lasts for {lasts} more, and then"),
+            let until = match self.used_up.get() {
+                Some(then) => format!("was used up {then} after the start, and since then"),
+                None => format!("lasts for {lasts} more, and then"),
             };
             format!(
                 "{}: requests took {}, and {rate} come back: what was saved {until} {rate} is all that it carries",

@@ -100,7 +100,12 @@ pub struct WriteAheadLogPlan {
 
 impl Theory for WriteAheadLogPlan {
     fn features(&self) -> Features {
-        Features { stands_before: Some(0), is_limit: self.most.is_some(), ..Features::default() }
+        Features {
+            stands_before: Some(0),
+            is_limit: self.most.is_some(),
+            shares_work: true,
+            ..Features::default()
+        }
     }
 
     fn time_fields(&self) -> &'static [&'static str] {
@@ -126,6 +131,8 @@ pub struct WriteAheadLog<'m> {
     group: RefCell<Gauge>,
     /// Time that commits waited for their group, in ns.
     waited: Cell<u128>,
+    /// Where the time of the last group went.
+    account: RefCell<Breakdown>,
     /// Commits that came, and those of them whose group is done: their numbers are below it.
     came: Cell<u64>,
     done: Cell<u64>,
@@ -155,6 +162,7 @@ impl Plan for WriteAheadLogPlan {
             queue: RefCell::default(),
             group: RefCell::default(),
             waited: Cell::default(),
+            account: RefCell::new(Breakdown::from(Nanos::ZERO)),
             came: Cell::default(),
             done: Cell::default(),
             failed: Cell::default(),
@@ -179,9 +187,12 @@ impl<'m> WriteAheadLog<'m> {
         }
         self.is_done.wait_until(|| self.done.get() >= mine).await;
         if self.done.get() == mine {
-            self.lead(request, breakdown).await;
+            self.lead(request).await;
         }
-        breakdown.blocked(self.context.id, self.sim.now());
+        // Every commit of a group waits for it to begin, and then for its write and its flush.
+        let group = self.account.borrow();
+        breakdown.waited(self.context.id, group.began());
+        breakdown.follow(&group);
         let (first, end) = self.failed.get();
         if (first..end).contains(&mine) {
             breakdown.fail();
@@ -193,17 +204,18 @@ impl<'m> WriteAheadLog<'m> {
     }
 
     /// Makes the next group stable, for all in it.
-    async fn lead(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+    async fn lead(&'m self, request: &Request<Block>) {
         self.gather().await;
-        breakdown.waited(self.context.id, self.sim.now());
+        let mut account = Breakdown::from(self.sim.now());
         let (commits, bytes) = self.take_group();
         let first = self.done.get();
         self.group.borrow_mut().up(self.sim.now(), commits);
-        self.append(bytes, request, breakdown).await;
+        self.append(bytes, request, &mut account).await;
         self.group.borrow_mut().down(self.sim.now(), commits);
-        if breakdown.has_failed() {
+        if account.has_failed() {
             self.failed.set((first, first + commits));
         }
+        self.account.replace(account);
         add(&self.groups, 1);
         self.done.set(first + commits);
         self.is_done.has_changed();

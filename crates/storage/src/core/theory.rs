@@ -31,6 +31,8 @@ pub struct Features {
     pub sends_in_turn: bool,
     /// What is written back to it can wait, and takes no more time a write if the load grows: it is gathered, and written in order.
     pub gathers: bool,
+    /// Requests that wait together share its work, however many they are: commits that one flush makes stable.
+    pub shares_work: bool,
     /// It is a drive: its failure loses the data it holds.
     pub is_drive: bool,
     /// True if it can change during a run without a fault: a disk that failed before is rebuilt, or a slow one evicted.
@@ -62,6 +64,7 @@ impl Default for Features {
             limits_rate: false,
             sends_in_turn: false,
             gathers: false,
+            shares_work: false,
             is_drive: false,
             changes: false,
             fills: None,

@@ -90,8 +90,8 @@ macro_rules! formats {
     (@ record [records $size:tt $($named:tt)*]) => { Some($size) };
     (@ record [$($shown:tt)*]) => { None };
     (@ $shown_ones:ident $name:ident $kind:ident [records $size:tt]) => { $shown_ones.push(Self::$kind) };
-    (@ $shown_ones:ident $name:ident $kind:ident [$(records $size:tt)? named $part:literal]) => {
-        if $name.contains($part) {
+    (@ $shown_ones:ident $name:ident $kind:ident [$(records $size:tt)? $(named $part:literal)+]) => {
+        if $($name.contains($part))||+ {
             $shown_ones.push(Self::$kind);
         }
     };
@@ -104,7 +104,7 @@ formats! { sample;
         /// fio bandwidth log: `ms,KiB/s,direction,bytes,offset,…`. Addresses require fio's `log_offset=1`.
         FioBandwidth [named "_bw."] = fio::LogParser::new(fio::LogValue::KibPerSecond, sample),
         /// fio latency log: `ms,latency-ns,direction,bytes,offset,…`. Addresses require fio's `log_offset=1`.
-        FioLatency [named "lat."] = fio::LogParser::new(fio::LogValue::LatencyNs, sample),
+        FioLatency [named "_lat." named "_clat."] = fio::LogParser::new(fio::LogValue::LatencyNs, sample),
     }
     msr {
         /// MSR Cambridge: `filetime,host,disk,Read|Write,offset,bytes,response`, times in 100 ns.
@@ -153,9 +153,12 @@ formats! { sample;
         Vscsi2 [records 40] = vscsi::Vscsi::v2(),
     }
     oracle_general {
+        /// libCacheSim's oracleGeneral of objects that are no blocks, such as files of a content network: each has 4 GiB of addresses of its
+        /// own.
+        OracleObjects [records 24 named "objects.oracleGeneral"] = oracle_general::OracleGeneral::of_objects(),
         /// libCacheSim's oracleGeneral: records of 24 bytes. Requests are reads, an object's number is that of its 512-byte sector, and the
         /// requests of a second are spread over it.
-        OracleGeneral [records 24 named "oracleGeneral"] = oracle_general::OracleGeneral::default(),
+        OracleGeneral [records 24 named "oracleGeneral"] = oracle_general::OracleGeneral::of_blocks(),
     }
     csv {
         /// headrace's own format, written by `headrace trace convert`: CSV with the columns

@@ -20,10 +20,10 @@ def daily(table: pl.LazyFrame, kept: pl.Expr) -> list[Json]:
         staged_bytes=pl.col("bytes").filter(pl.col("stage_s").is_not_null()).sum(),
         migrated=((pl.col("op") == "migrate") & done).sum(),
         migrated_bytes=pl.col("bytes").filter((pl.col("op") == "migrate") & done).sum(),
-        sessions=(pl.col("op") == "session").sum(),
+        sessions=((pl.col("op") == "session") & done).sum(),
         failed=(pl.col("outcome") == "failed").sum(),
         bytes=pl.col("bytes").filter(moves).sum(),
-        mean_s=pl.col("seconds").filter(moves | (pl.col("op") == "session")).mean(),
+        mean_s=pl.col("seconds").filter(moves | ((pl.col("op") == "session") & done)).mean(),
         kept=kept.sum(),
         kept_bytes=pl.col("bytes").filter(kept).sum(),
     )
@@ -35,7 +35,7 @@ def durations(table: pl.LazyFrame) -> list[Json]:
     """Return mean, spread and quantiles of the times that each kind of operation took."""
     kinds = {"put": "put", "get": "get", "migration": "migrate", "session": "session"}
     of: dict[str, pl.Expr] = {name: pl.when(pl.col("op") == op).then("seconds") for name, op in kinds.items()}
-    of |= {"staging": pl.col("stage_s"), "request to completion": pl.col("total_s")}
+    of |= {"staging": pl.col("stage_s"), "request to completion": pl.when(pl.col("op") != "session").then("total_s")}
     parts = {"mount": "mount_s", "position": "position_s", "transfer": "transfer_s"}
     of |= {name: _of_sessions(pl.col(column)) for name, column in parts.items()}
     done = table.filter(pl.col("outcome") == "done")

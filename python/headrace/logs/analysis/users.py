@@ -13,12 +13,13 @@ MOST_USERS = 20  # Those with the most bytes, of more with the most operations; 
 def users(table: pl.LazyFrame) -> list[Json]:
     """Return the operations, bytes and times of each user, those who moved most first; none where all are of one.
 
-    `response_s` is the time from the request to its answer where the log has that, else the time taken; of files that
-    came from tape, `staging_s` is the time that the tape took.
+    `response_s` is the time from the request to its answer where the log has that, else the time taken, of all but the
+    way to tape; of files that came from tape, `staging_s` is the time that the tape took.
     """
     is_named = pl.col("user").fill_null("") != ""
     of_user = table.filter(pl.col("outcome") == "done", pl.col("op") != "session").with_columns(
-        user=pl.when(is_named).then("user").otherwise(pl.lit(NOBODY)), response=pl.coalesce("total_s", "seconds")
+        user=pl.when(is_named).then("user").otherwise(pl.lit(NOBODY)),
+        response=pl.when(pl.col("op") != "migrate").then(pl.coalesce("total_s", "seconds", "stage_s")),
     )
     moves = pl.col("op").is_in(["get", "put"])
     moved = of_user.group_by("user").agg(moved=pl.col("bytes").filter(moves).sum(), many=pl.len())

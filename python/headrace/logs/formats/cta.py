@@ -107,6 +107,7 @@ CTA = Format(
         "mount_s": _number("mountTime"),
         "position_s": _number("positionTime"),
         "transfer_s": _number("readWriteTime", "transferTime"),
+        "total_s": pl.when(_IS_SESSION).then(_TAKEN + _DRAINED),
         "outcome": pl.when(~_READ_HERE)
         .then(pl.lit("other"))
         .when(_field("status").fill_null("success") == "success")

@@ -140,11 +140,21 @@ def _columns(where: dict[str, tuple[str, float]]) -> dict[str, pl.Expr]:
     return made
 
 
+# Words of outcomes; of numbers, 0 and those of HTTP from 200 to 299 are good.
+DONE = ("", "0", "done", "ok", "success", "successful", "succeeded", "complete", "completed", "finished", "true", "yes")
+FAILED = (
+    *("failed", "failure", "fail", "error", "err", "aborted", "abort", "cancelled", "canceled", "timeout", "timed out"),
+    *("denied", "refused", "rejected", "false", "no"),
+)
+
+
 def _outcome(where: dict[str, tuple[str, float]]) -> pl.Expr:
     if "outcome" not in where:
         return pl.lit("done")
-    good = _cell(where["outcome"][0]).str.to_lowercase().is_in(["done", "ok", "success", "0", "true", ""])
-    return pl.when(good).then(pl.lit("done")).otherwise(pl.lit("failed"))
+    word = _cell(where["outcome"][0]).str.to_lowercase()
+    code = word.cast(pl.Int64, strict=False)
+    good, bad = word.is_in(DONE) | code.is_between(200, 299), word.is_in(FAILED) | code.is_not_null()
+    return pl.when(good).then(pl.lit("done")).when(bad).then(pl.lit("failed"))
 
 
 def _cell(name: str) -> pl.Expr:
@@ -172,6 +182,7 @@ def _time(place: tuple[str, float]) -> pl.Expr:
 def _wrong(where: dict[str, tuple[str, float]]) -> dict[str, tuple[pl.Expr, str]]:
     wrong: dict[str, tuple[pl.Expr, str]] = {
         "no time": (pl.col("time").is_null(), TIMES),
+        "unknown outcome": (pl.col("outcome").is_null(), f"outcomes are {', '.join((*DONE[1:], *FAILED))}, or a code"),
         "unknown operation": (pl.col("op").is_null(), f"operations are {', '.join(sorted(_WORDS))}"),
     }
     if "bytes" in where:

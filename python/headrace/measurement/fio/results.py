@@ -39,6 +39,11 @@ SHIFTING = (
     *("iodepth_low", "latency_target"),
 )
 SHIFTS = VARYING | {name: IGNORED[name] for name in SHIFTING}
+NO_SUBMISSION = (
+    "percentiles are of the completion latency, and leave out the submission, which is in the mean and would be a good "
+    "part of them; for those of the whole latency, measure with lat_percentiles=1"
+)
+MOST_SUBMISSION = 0.05  # Of a p99 of the completion latency.
 NO_LATENCY = (
     "no latency was measured (gtod_reduce or disable_lat): the mean is requests in flight over requests per second "
     "(Little's law), and there are no percentiles"
@@ -307,6 +312,8 @@ class _Result:
 
     def _percentiles(self, name: str, parts: list["_Part"]) -> Json:
         """Return percentiles: of one job as fio has them, of several from the bins of JSON+."""
+        if any(part.leaves_out_submission() for part in parts):
+            self.remarks.append(f"{name}: {NO_SUBMISSION}")
         if len(parts) == 1:
             return parts[0].percentiles()
         bins: dict[float, float] = defaultdict(float)
@@ -365,6 +372,15 @@ class _Part:
         if not 0 <= number < 1e18:
             raise self.result.refuse(f"`{where}` has the key {key!r}, not a number", DAMAGED)
         return number
+
+    def leaves_out_submission(self) -> bool:
+        """Return true if percentiles are of the completion latency alone, and submission takes a good part of them."""
+        means = [self.found[name].get("mean", 0.0) for name in ("lat_ns", "clat_ns") if name in self.found]
+        of_all = self.found.get("lat_ns", {})
+        if len(means) < 2 or of_all.get("percentile") or of_all.get("bins"):
+            return False
+        p99 = self.percentiles()["p99_ms"]
+        return p99 is not None and (means[0] - means[1]) / NS_PER_MS > MOST_SUBMISSION * p99
 
     def bins(self) -> dict[float, float]:
         return self._tables("bins")

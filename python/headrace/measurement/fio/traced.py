@@ -20,6 +20,9 @@ CLOSED = (
     "At most one request was in flight, so a scenario replays this trace closed, by think times. "
     "Set `timing: timestamps` to replay the recorded times instead."
 )
+UNTIMED = (
+    "It is not known how many requests were in flight: a scenario replays this trace closed, one request after another."
+)
 OPEN = "requests overlap: a scenario replays it open, at its timestamps"
 UNKNOWN = "it is not known how many requests were in flight: a scenario replays it open, at its timestamps"
 
@@ -78,8 +81,13 @@ class Traced:
         return {
             "requests": len(self.bytes),
             "closed": self.closed,
-            "remarks": [CLOSED if self.closed else (UNKNOWN if self.took is None else OPEN), *self.remarks],
+            "remarks": [self._flight(), *self.remarks],
         }
+
+    def _flight(self) -> str:
+        if self.closed:
+            return UNTIMED if self.issued is None else CLOSED
+        return UNKNOWN if self.took is None else OPEN
 
     def _columns(self) -> Json:
         import numpy as np

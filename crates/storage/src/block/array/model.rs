@@ -231,7 +231,7 @@ impl Theory for ArrayPlan {
         // marked in the bitmap.
         // The longer reads take, the more of them are sent twice; the more come, the more are read from a faster copy.
         let marks = (self.bitmap.is_some() && load.writes()) || self.hedge.is_some() || self.chooses_copies();
-        let waits = marks || matches!(self.layout, ArrayLayout::Parity(_));
+        let waits = marks || (matches!(self.layout, ArrayLayout::Parity(_)) && load.writes());
         !waits && !self.has_front() && view.uses().all(|used| used.scales(load))
     }
 

@@ -32,7 +32,7 @@ pub struct LsmTreePlan {
 
 impl Theory for LsmTreePlan {
     fn features(&self) -> Features {
-        Features { addressed: false, is_limit: true, ..Features::default() }
+        Features { addressed: false, ..Features::default() }
     }
 }
 
@@ -369,6 +369,21 @@ impl<'m> LsmTree<'m> {
     }
 }
 
+/// A debt above its mean by this ratio grows: from nothing, and evenly, it ends at twice its mean.
+const GROWS: f64 = 1.5;
+/// A debt of fewer tables comes and goes.
+const LITTLE_DEBT: u64 = 16;
+
+impl LsmTree<'_> {
+    /// Returns the bytes that are left to compact, if there are more and more of them.
+    fn growing_debt(&self, now: Nanos) -> Option<u64> {
+        let debt = *self.counts.debt.borrow();
+        let mean = debt.area(now) as f64 / (now.0 as f64).max(1.0);
+        let is_much = debt.value() > LITTLE_DEBT * self.plan.spec.table.0;
+        (is_much && debt.value() as f64 > GROWS * mean).then_some(debt.value())
+    }
+}
+
 impl<'m> Component<'m> for LsmTree<'m> {
     /// Nothing, if all that its log could hold is stable; else it cannot tell which puts have become tables.
     fn at_risk(&self, _: &Ranges, ask: &dyn Fn(usize, &Ranges) -> Ranges) -> Option<Ranges> {
@@ -378,14 +393,25 @@ impl<'m> Component<'m> for LsmTree<'m> {
         ask(LOG, &records).is_empty().then(Ranges::default)
     }
 
-    fn remarks(&self, _: Nanos) -> Vec<String> {
+    fn remarks(&self, now: Nanos) -> Vec<String> {
+        let grows = self.growing_debt(now).map(|debt| {
+            format!(
+                "{}: {} are left to compact, and grow: in the long run puts wait for compactions",
+                self.context.path,
+                Bytes(debt)
+            )
+        });
         let broken = self.broken.get().map(|at| {
             format!(
                 "{}: at {at} its device failed to read or write a table; all puts fail from then on, as those of RocksDB do until it is reopened",
                 self.context.path
             )
         });
-        broken.into_iter().collect()
+        broken.into_iter().chain(grows).collect()
+    }
+
+    fn is_settled(&self) -> bool {
+        self.growing_debt(self.sim.now()).is_none()
     }
 
     /// The compactions that may run at once, which wait for the device for most of their time.

@@ -181,6 +181,12 @@ impl Theory for PoolPlan {
         Features { spreads: true, fills: Some(0), changes: self.scrub.is_some(), ..Features::default() }
     }
 
+    /// Work on the pieces of an object grows with the number of requests; writes to a part of an erasure code wait for each other.
+    fn scales(&self, view: View, load: &Load) -> bool {
+        let waits = self.layout.data() > 1 && load.writes();
+        !waits && self.scrub.is_none() && view.uses().all(|used| used.scales(load))
+    }
+
     fn note(&self, view: View, _: &Load) -> Option<String> {
         let (addressed, groups) = (view.capacity(), self.homes.groups);
         ((addressed.0 as f64) < LEAST_ADDRESSED * self.asked.0 as f64).then(|| {
@@ -238,7 +244,7 @@ pub struct Pool<'m> {
     scrub: Option<Box<Scrub<'m>>>,
     counts: PoolCounts,
     /// Groups on the drive that has most of them while all work, and the mean.
-    fullest: (u64, u64),
+    fullest: f64,
 }
 
 /// Parts of requests, and accesses to drives for them.
@@ -268,7 +274,9 @@ impl Plan for PoolPlan {
         let (links, others) = others.split_at(self.links);
         let (uplinks, drives) = others.split_at(self.uplinks);
         let counts = self.homes.counts();
-        let most = u64::from(counts.iter().copied().max().unwrap_or(0));
+        let of_room = |(groups, room): (&u32, &u32)| f64::from(*groups) / f64::from((*room).max(1));
+        let fullest = counts.iter().zip(&self.homes.slots).map(of_room).fold(0.0, f64::max);
+        let sum = |all: &[u32]| all.iter().map(|each| f64::from(*each)).sum::<f64>();
         Pool {
             context,
             sim,
@@ -287,7 +295,7 @@ impl Plan for PoolPlan {
             recovery: Recovery::new(sim, self.recovery, drives.len(), self.homes.groups),
             scrub: self.scrub.map(|spec| Box::new(Scrub::new(sim, spec, drives.len(), self.homes.groups))),
             counts: PoolCounts::default(),
-            fullest: (most * drives.len() as u64, counts.into_iter().map(u64::from).sum()),
+            fullest: fullest * sum(&self.homes.slots) / sum(&counts),
         }
     }
 }
@@ -537,8 +545,8 @@ impl<'m> Component<'m> for Pool<'m> {
         put("reads_per_request", Meter::Share(counts.reads.get(), counts.requests.get()));
         put("writes_per_request", Meter::Share(counts.writes.get(), counts.requests.get()));
         // By requests, so that it is the same ratio in each part of a run.
-        let (most, mean) = self.fullest;
-        put("fullest_drive", Meter::Share(most * counts.requests.get(), mean * counts.requests.get()));
+        let parts = |times: f64| (times * 1e6) as u64 * counts.requests.get();
+        put("fullest_drive", Meter::Share(parts(self.fullest), parts(1.0)));
         self.recovery.meters(now, self.groups.to_recover(), self.plan.piece(), put);
         if let Some(scrub) = &self.scrub {
             scrub.meters(now, self.plan.homes.objects * u64::from(self.plan.homes.groups), put);

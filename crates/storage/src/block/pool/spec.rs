@@ -289,7 +289,10 @@ impl PoolSpec {
         }
         if (domains as u64) < width {
             let message = format!("{width} pieces need as many failure domains; there are {domains}");
-            let help = "use more servers, a smaller code, or a smaller `domain`";
+            let help = match self.domain {
+                Domain::Rack => "set `racks`, use a smaller code, or a smaller `domain`",
+                _ => "use more servers, a smaller code, or a smaller `domain`",
+            };
             return at.refuse("domain", message, Some(help));
         }
         Some(())
@@ -316,6 +319,18 @@ impl PoolSpec {
             objects: each,
             slots: capacities.iter().map(|capacity| (capacity / piece) as u32).collect(),
         };
+        let (room, wanted) = (
+            homes.slots.iter().map(|slots| u64::from(*slots)).sum::<u64>(),
+            u64::from(self.groups) * layout.width,
+        );
+        if wanted > room {
+            let message = format!(
+                "{wanted} pieces of {} each do not fit: the drives have room for {room}, {} in all",
+                Bytes(piece),
+                Bytes(capacities.iter().sum())
+            );
+            return at.refuse("size", message, Some("give a smaller `size`, or more drives"));
+        }
         if let Some((drive, held)) = homes.overfull() {
             let message = format!(
                 "{held} groups of {} each come to `{}`, which has room for {}",
@@ -343,6 +358,10 @@ impl Spec for PoolSpec {
         self.checked(at, domains as usize, layout.width)?;
         let servers = self.each(at, ("server", "server", self.servers), self.server.as_ref())?;
         let links = self.each(at, ("link", "link", self.servers), self.link.as_ref())?;
+        if self.uplink.is_some() && self.uplink == self.link {
+            let message = "`uplink` is the part of `link`, so that both would have the same paths";
+            return at.refuse("uplink", message, Some("give it a part of its own, with another name"));
+        }
         let uplinks = self.each(at, ("uplink", "link", self.racks), self.uplink.as_ref())?;
         let count = self.servers.saturating_mul(self.drives);
         let drives = at.copies::<Block>("of", &self.of, Some(count))?;
