@@ -17,7 +17,7 @@ from scipy import stats
 
 from conftest import ROOT, Run, opened, without_scripts
 from headrace import ScenarioError, logs
-from headrace.logs import description
+from headrace.logs import description, replayed, scenario
 from headrace.logs.analysis import concurrency, filters, staging
 from headrace.logs.analysis.envelope import envelope, fit
 from headrace.logs.analysis.mixture import fitted, truncated_mean
@@ -371,6 +371,18 @@ def test_transfers_that_met_no_other_have_no_narrow_intervals(tmp_path: Path) ->
     text = (tmp_path / "c.yaml").read_text()
     assert "minimum tape time" not in text
     assert "It has no times of stagings." in text
+    # Nothing in the log was on tape, so that no file older than it is.
+    assert "unseen: disk" in text
+
+
+def test_drives_are_those_that_had_a_session_at_once(tmp_path: Path) -> None:
+    """Three sessions of a drive, one after another, each with a file that is written meanwhile."""
+    rows = "".join(f"{at * 100},session,V{at},1000,90\n{at * 100 + 10},migrate,f{at},1000,50\n" for at in range(3))
+    (tmp_path / "one.csv").write_text("time_s,op,file,bytes,seconds\n" + rows)
+    named = {"time": "time_s", "op": "op", "file": "file", "bytes": "bytes", "seconds": "seconds"}
+    log = logs.read([tmp_path / "one.csv"], columns=named)
+    text = scenario.of(log, replayed.Operations(log.rows, sessions_alone=True), "ops.csv", tmp_path / "one.yaml")
+    assert "{drives: 1, arms: 2}" in text
 
 
 def test_each_user_has_a_row_and_the_others_one(tmp_path: Path) -> None:

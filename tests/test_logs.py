@@ -163,6 +163,40 @@ def test_a_csv_with_named_columns_and_units_is_read(tmp_path: Path) -> None:
     ]
 
 
+def test_outcomes_are_known_words_or_codes(tmp_path: Path) -> None:
+    said = ["done", "COMPLETED", "200", "0", "", "error", "404", "Aborted"]
+    rows = "".join(f"{at},f{at},1000,1,{word}\n" for at, word in enumerate(said))
+    named = {"time": "t", "file": "f", "bytes": "b", "seconds": "s", "outcome": "o"}
+    found = logs.read([written(tmp_path, "a.csv", "t,f,b,s,o\n" + rows)], columns=named).table
+    assert found["outcome"].to_list() == ["done"] * 5 + ["failed"] * 3
+    with pytest.raises(ScenarioError, match="unknown outcome"):
+        logs.read([written(tmp_path, "b.csv", "t,f,b,s,o\n0,f,1000,1,perhaps\n")], columns=named)
+
+
+def test_what_was_written_twice_is_noted(tmp_path: Path) -> None:
+    rows = [f"{at},f{at},1000,1\n" for at in range(20)]
+    named = {"time": "t", "file": "f", "bytes": "b", "seconds": "s"}
+    once = written(tmp_path, "once.csv", "t,f,b,s\n" + "".join(rows))
+    twice = written(tmp_path, "twice.csv", "t,f,b,s\n" + "".join(row * 2 for row in rows))
+    copy = written(tmp_path, "copy.csv", once.read_text())
+    assert logs.read([once], columns=named).odd == []
+    assert [(odd.what, odd.count) for odd in logs.read([twice], columns=named).odd] == [
+        ("the same as the line above", 20)
+    ]
+    [odd] = logs.read([once, copy], columns=named).odd
+    assert (odd.what, odd.count) == ("lines that another log has", 20)
+
+
+def test_a_table_is_read_back(tmp_path: Path) -> None:
+    rows = "".join(f"{at * 7},{'put' if at % 3 else 'get'},f{at},{1000 + at},1\n" for at in range(50))
+    named = {"time": "t", "op": "op", "file": "f", "bytes": "b", "seconds": "s"}
+    log = logs.read([written(tmp_path, "once.csv", "t,op,f,b,s\n" + rows)], columns=named)
+    logs.convert(log, tmp_path / "once.parquet")
+    again = logs.read([tmp_path / "once.parquet"])
+    assert again.table.drop("log").equals(log.table.drop("log"))
+    assert logs.analyse(again)["transfers"] == logs.analyse(log)["transfers"]
+
+
 def test_sessions_and_files_of_cta_are_read(tmp_path: Path) -> None:
     log = logs.read([written(tmp_path, "taped.json", CTA)])
     assert list(log.formats.values()) == ["cta"]

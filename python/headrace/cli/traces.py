@@ -49,6 +49,10 @@ def trace_info(
     show(found, trace.report(found, title=file.name), report, as_json=as_json)
 
 
+# Formats without response times.
+UNTIMED = ("ascii", "spc")
+
+
 def trace_convert(
     file: TraceFile,
     to: Annotated[
@@ -82,4 +86,5 @@ def trace_convert(
         print(json.dumps(written, indent=2))
     else:
         passed_over = f"; {written['skipped']} bad lines were passed over" if written["skipped"] else ""
-        print(f"{to} has {written['requests']:,} requests, in the format {to_format}{passed_over}.")
+        without = ", which has no response times" if to_format in UNTIMED else ""
+        print(f"{to} has {written['requests']:,} requests, in the format {to_format}{without}{passed_over}.")

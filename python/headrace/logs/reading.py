@@ -66,16 +66,21 @@ def read(
     system whose format it is. Raises `ScenarioError` with every bad line's place, unless `skip_bad`.
     """
     faults, odd, rows, formats, rounded = Faults(), list[Odd](), Rows(), dict[str, str](), False
-    limit = largest
+    limit, read_before = largest, dict[Content, str]()
     for file in _within(files):
         form, parsed = _parsed(file, format, columns)
         limit = form.largest if largest is None else largest
-        seen: list[Backwards | Sizes] = [Backwards(form), Sizes(limit)]
+        repeated = Repeated()
+        seen: list[Backwards | Sizes | Repeated] = [Backwards(form), Sizes(limit), repeated]
         for part in _good(file, form, parsed, faults):
             rows.add(part)
             for one in seen:
                 one.look(part)
         odd += [found for one in seen for found in one.found()]
+        if other := read_before.get(repeated.content):
+            note = f"as many operations, bytes and times as in {other}: is it the same log? Both are read"
+            odd.append(Odd("lines that another log has", repeated.rows, f"{file.name}, line 1", note))
+        read_before[repeated.content] = file.name
         formats[str(file)] = form.name
         rounded |= form.rounded
     if not skip_bad:
@@ -105,7 +110,7 @@ def _within(files: Sequence[str | Path]) -> list[Path]:
 def _parsed(file: Path, given: str | None, columns: Mapping[str, str] | None) -> tuple[Format, Iterator[pl.DataFrame]]:
     """Return the format of a file, and its rows, bad ones with a `reason`. It is read once: it may be a pipe."""
     if requests.is_parquet(file):
-        return requests.REQUESTS, requests.read(file)
+        return requests.read(file)
     parts, day = lines.read(file), day_of(file)
     first = next(parts, None)
     if first is None or first.is_empty():
@@ -218,6 +223,39 @@ class Backwards:
         autumn = ", as where summer time ends" if LEAST_OF_AN_HOUR < self.most <= AN_HOUR and self.count == 1 else ""
         note = f"by up to {self.most:,.3f} s{autumn}; the order of operations around these lines is unreliable"
         return [Odd("the clock runs backwards", self.count, self.first, note)] if self.count else []
+
+
+# What two logs have in common that are one: lines, bytes, and the sums of their times.
+Content = tuple[int, int, int]
+# Fewer lines like the line above may be operations that are alike.
+OFTEN = 0.1
+
+
+class Repeated:
+    """Counts lines that say the same as the line above, and what a log contains."""
+
+    def __init__(self) -> None:
+        self.rows, self.bytes, self.times, self.count, self.first = 0, 0, 0, 0, ""
+
+    def look(self, part: pl.DataFrame) -> None:
+        """Count those of the next lines of a file."""
+        what = map(pl.col, ("time", "op", "user", "file", "bytes", "seconds", "outcome"))
+        again = part.filter(pl.all_horizontal(one.eq_missing(one.shift(1)) for one in what))
+        self.first = self.first or _place(again)
+        self.count += again.height
+        self.rows += part.height
+        self.bytes += int(part["bytes"].sum() or 0)
+        self.times += int(part["time"].to_physical().sum() or 0)
+
+    @property
+    def content(self) -> Content:
+        """What tells one log from another."""
+        return self.rows, self.bytes, self.times
+
+    def found(self) -> list[Odd]:
+        """Return them, if they are many."""
+        note = "kept; if they were written twice, every number here is too high"
+        return [Odd("the same as the line above", self.count, self.first, note)] * (self.count > OFTEN * self.rows)
 
 
 class Sizes:

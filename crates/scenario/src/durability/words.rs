@@ -24,7 +24,11 @@ pub fn answer(of: &Durability) -> String {
         years(of.mean_years.value)
     )];
     if of.years != 1.0 {
-        sentences.push(format!("Within {}: {}.", years(of.years), chance(of.chance.value)));
+        // In the notation of the first, to be compared with it.
+        let rare = of.chance_in_a_year.value < LEAST_PERCENT && of.chance.value < OFTEN;
+        let p = of.chance.value;
+        let later = if rare { format!("1 in {}", large(1.0 / p)) } else { chance(p) };
+        sentences.push(format!("Within {}: {later}.", years(of.years)));
     }
     for volume in &of.volumes {
         let causes: Vec<String> =
@@ -136,11 +140,15 @@ fn ordinal(number: u32) -> String {
     }
 }
 
+/// Probabilities below the first are written as 1 in N, and those up to the second can be.
+const LEAST_PERCENT: f64 = 1e-5;
+const OFTEN: f64 = 0.01;
+
 /// Writes a probability: as a share, or as 1 in N.
 pub fn chance(p: f64) -> String {
     match p {
         0.0 => "0".to_owned(),
-        p if p >= 1e-5 => format!("{} %", digits(100.0 * p)),
+        p if p >= LEAST_PERCENT => format!("{} %", digits(100.0 * p)),
         p => format!("1 in {}", large(1.0 / p)),
     }
 }

@@ -310,7 +310,9 @@ impl Theory for LimiterPlan {
         Ok(all.concat())
     }
 
-    fn model(&self, view: View, _: &Load) -> Result<Model, String> {
+    fn model(&self, view: View, load: &Load) -> Result<Model, String> {
+        // What has no formula without its limits has none with them.
+        view.uses().next().map_or(Ok(()), |target| target.model(load).map(drop))?;
         Err(format!("requests wait in one queue: those through `{}` wait for its limits too", view.path()))
     }
 

@@ -1,4 +1,6 @@
-"""The requests of a simulated archive or tape library, as `headrace run --save-requests` writes them: Parquet.
+"""Parquet files: the table that `headrace logs convert` writes, and the requests of a simulated archive or library.
+
+The latter are as `headrace run --save-requests` writes them.
 
 Times count from 1970-01-01. A transfer begins after the time for which limits, ports and the tape held it back; a
 session takes the time for which it has a drive.
@@ -12,7 +14,7 @@ import polars as pl
 
 from headrace.errors import refusal
 from headrace.logs.formats.form import Format
-from headrace.logs.table import tidy
+from headrace.logs.table import SCHEMA, tidy
 
 NEEDED = (
     "replication", "stream", "op", "address", "bytes", "issued_ns", "completed_ns", "user",
@@ -55,6 +57,10 @@ REQUESTS = Format(
 )
 
 
+TABLE = Format(name="table", about="a Parquet file of `headrace logs convert`", example="", pattern="", columns={})
+PART = 1 << 19  # Rows that are read at once.
+
+
 def is_parquet(file: Path) -> bool:
     """Return true for a Parquet file."""
     with suppress(OSError):  # Who reads it as lines says what is wrong.
@@ -64,15 +70,31 @@ def is_parquet(file: Path) -> bool:
     return False
 
 
-def read(file: Path) -> Iterator[pl.DataFrame]:
-    """Yield the rows of a file, with `text` and `reason` as of lines.
+def read(file: Path) -> tuple[Format, Iterator[pl.DataFrame]]:
+    """Return what a file has, and its rows, with `text` and `reason` as of lines.
 
-    Raises `ScenarioError` where they are not those of one replication of an archive or a library.
+    Raises `ScenarioError` where they are neither a table nor those of one replication of an archive or a library.
     """
     try:
-        found = pl.read_parquet(file)
+        columns = pl.scan_parquet(file).collect_schema()
     except pl.exceptions.ComputeError as error:
         raise refusal(file, f"{file} is no whole Parquet file: {error}", "write it again") from None
+    return (TABLE, _table(file)) if set(SCHEMA.names()) <= set(columns) else (REQUESTS, _requests(file))
+
+
+def _as_lines(rows: pl.DataFrame) -> pl.DataFrame:
+    return tidy(rows).with_columns(text=pl.lit(""), reason=pl.lit(None, pl.String))
+
+
+def _table(file: Path) -> Iterator[pl.DataFrame]:
+    whole, at = pl.scan_parquet(file), 0
+    while (part := whole.slice(at, PART).collect()).height:
+        yield _as_lines(part)
+        at += PART
+
+
+def _requests(file: Path) -> Iterator[pl.DataFrame]:
+    found = pl.read_parquet(file)
     if missing := [name for name in NEEDED if name not in found.columns]:
         help_ = "name files that `headrace run --save-requests FOLDER` wrote for an archive or a tape library"
         raise refusal(file, f"{file} has no column `{missing[0]}`", help_)
@@ -83,4 +105,4 @@ def read(file: Path) -> Iterator[pl.DataFrame]:
             "name the files of one, `replication-00000-*.parquet`, or run it with `--replications 1`",
         )
     rows = found.filter(pl.col("op").is_in(OPS)).with_row_index("line", 1).with_columns(**REQUESTS.columns)
-    yield tidy(rows).with_columns(text=pl.lit(""), reason=pl.lit(None, pl.String))
+    yield _as_lines(rows)
