@@ -199,9 +199,9 @@ def test_a_report_says_which_cache_would_have_the_reads(headrace: Run, tmp_path:
         headrace("trace", "info", tmp_path / "again.csv", "--report", tmp_path / "a.html").stdout.split()
     )
     assert "an LRU cache of 1 MiB would have 94% of the 4 KiB blocks read" in printed
-    assert "reads that an LRU cache would have 1 MiB 94%" in printed
+    assert "4 KiB blocks read that an LRU cache would have 1 MiB 94%" in printed
     page = without_scripts(tmp_path / "a.html")
-    assert "Reads that an LRU cache would have" in page
+    assert "4 KiB blocks read that an LRU cache would have" in page
 
 
 @pytest.mark.parametrize(("sizes", "labels"), [([4608, 7168], ["5 kB", "7 kB"]), ([4096, 65536], ["4 KiB", "64 KiB"])])

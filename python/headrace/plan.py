@@ -82,6 +82,10 @@ class Plan:
         """Return notes on its components and options; raise `ScenarioError` with all errors, overload among them."""
         return [*self.remarks, *self._core.check()]
 
+    def is_beyond(self) -> bool:
+        """Return true if formulas sustain a part of the load alone in the long run; false where they cannot tell."""
+        return self._core.is_beyond()
+
     def graph(self, watch: Watch | None = None) -> Graph:
         """Return its components by number, and the names of the groups."""
         graph: Graph = json.loads(self._core.graph(watch))

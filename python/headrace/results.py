@@ -25,7 +25,7 @@ RESULTS = "name a file that `Results.save` or `headrace run --json` wrote"
 
 
 def is_saturated(found: "ResultsData") -> bool:
-    """Return true if a component was never idle and response times grow with the length of the run.
+    """Return true if the load is more than is sustained, so that response times grow with the length of the run.
 
     In a closed system a component that never rests is no mistake: its load is what it answers.
     """

@@ -101,6 +101,13 @@ impl PlanHandle {
         })
     }
 
+    /// Returns true if formulas sustain a part of the load alone in the long run.
+    fn is_beyond(&mut self, py: Python<'_>) -> PyResult<bool> {
+        self.watched(py, None, |prepared, progress| {
+            prepared.plan(progress).map(|plan| solve::beyond(plan).is_some())
+        })
+    }
+
     /// The components by number, as JSON: path, group, kind; and the names of the groups. See `run` for `watch`.
     fn graph(&mut self, py: Python<'_>, watch: Option<Py<PyAny>>) -> PyResult<String> {
         self.watched(py, watch.as_ref(), |prepared, progress| {

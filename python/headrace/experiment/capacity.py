@@ -334,6 +334,13 @@ class _Search:
         filled = self.scenario.filled()
         return bool(filled.get("faults")) or any(_ends(stream["arrivals"]) for stream in filled["workload"].values())
 
+    @cached_property
+    def is_load(self) -> bool:
+        """True if more of what is increased is more load, and no goal wants more: then more never helps."""
+        return self.path.endswith(".arrivals.poisson") and not any(
+            bool(goal.above) != goal.is_limit for goal in self.asked
+        )
+
     def capacity(self, *, interrupted: bool = False) -> Capacity:
         upper = next(iter(self.brackets()[1:]), None)
         return Capacity(self.path, self.asked, *self.ends(), upper, self.probes, interrupted, self.times)
@@ -434,8 +441,7 @@ class _Search:
         """Return the factor that leads towards a change of the verdict; none while nothing shows it."""
         by_number = sorted(self.probes, key=attrgetter("number"))
         least, most = by_number[0], by_number[-1]
-        if ".arrivals." in self.path and least.number == most.number and least.meets is not None:
-            # More load is never easier.
+        if least.number == most.number and least.meets is not None and self.is_load:
             return 2.0 if least.meets else 0.5
         if least.margin == most.margin or abs(least.margin - most.margin) < FLAT:
             return None
@@ -563,19 +569,12 @@ class _Search:
         nearest = sorted(self.asked, key=lambda one: one.margin(known[one.text][0]))
         slowest = next((told for one in nearest if (told := _slowest(table, point, one))), None)
         busiest = _busiest(table, point)
-        if meets and busiest and busiest[1] >= FULL and self._is_beyond(point):
+        is_full = busiest is not None and busiest[1] >= FULL and not self.is_whole
+        if meets and is_full and self.scenario.with_(point.values).plan().is_beyond():
             return Probe(value, number, False, asked, BEYOND, busiest)
         streams = {one.metric(table.metrics).partition(".")[0] for one in self.asked}
         trusted = self.is_whole or not any(table.is_too_short(point, stream) for stream in streams)
         return Probe(value, number, meets, asked, why, _busiest(table, point), slowest, margin, unsettled, trusted)
-
-    def _is_beyond(self, point: Point) -> bool:
-        """Return true if formulas sustain less than the load at a value: they know of no end of the run."""
-        try:
-            solved = self.scenario.with_(point.values).plan().solve().data
-        except ScenarioError:
-            return False
-        return bool(solved["open"] and solved["load"] > solved["sustains_per_s"])
 
     def _without(self, table: Table) -> Objective | None:
         """Return a goal whose number these runs do not have, though others had: AU where each epoch is one step."""

@@ -158,11 +158,13 @@ def _throughput(one: Difference) -> str:
     """Return how much more clients get done."""
     stream, _, what = one.metric.rpartition(".")
     assert one.percent
-    much = f"{interval(abs(one.percent[0]), one.percent[1])} % {'more' if one.difference > 0 else 'less'}"
-    least, most = sorted((one.a, one.b))
-    if most >= MANY_TIMES * least > 0:
-        much = f"about {float(f'{most / least:.3g}'):,.10g} times {'as much' if one.difference > 0 else 'less'}"
-    return f"clients of {stream} get {much} {'data' if what == 'bytes_per_s' else 'done'} a second"
+    what = "data a second" if what == "bytes_per_s" else "done a second"
+    if max(one.a, one.b) < MANY_TIMES * min(one.a, one.b):
+        more = "more" if one.difference > 0 else "less"
+        return f"in B clients of {stream} get {interval(abs(one.percent[0]), one.percent[1])} % {more} {what}"
+    if one.difference > 0:
+        return f"in B clients of {stream} get about {one.b / one.a:.3g} times as much {what}"
+    return f"in B clients of {stream} get about {one.b / one.a:.2%} as much {what}"
 
 
 def _utilised(au: Difference, a: str, b: str) -> str:
@@ -238,7 +240,10 @@ def compare(
     names = _name(first, "A", second.changes), _name(second, "B", first.changes)
     tables: list[Table] = []
     loads = _loads(first.filled()["workload"], second.filled()["workload"])
-    closed = tuple(name for name, stream in first.filled()["workload"].items() if "closed" in stream["arrivals"])
+    in_both = [first.filled()["workload"], second.filled()["workload"]]
+    closed = tuple(
+        name for name in in_both[0] if all("closed" in one.get(name, {"arrivals": {}})["arrivals"] for one in in_both)
+    )
     told = telling(watch, lambda table: _compared(names, [*tables, table], (loads, closed)))
     try:
         for name, scenario in (("a", first), ("b", second.with_({"run.seed": seed}))):

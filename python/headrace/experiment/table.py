@@ -236,7 +236,7 @@ class Table(InNotebook):
         return {metric: mean[0] for metric, mean in found.items() if mean}
 
     def is_overloaded(self, point: Point) -> bool:
-        """Return true if a component was never idle at a point: its response times grow with run length."""
+        """Return true if the load of a point is more than is sustained: its response times grow with run length."""
         return any(record["saturated"] for record in self.of(point))
 
     def is_trusted(self, point: Point) -> bool:
@@ -307,7 +307,8 @@ class Table(InNotebook):
         if overloaded := sum(map(self.is_overloaded, self.experiment.points)):
             first = next(filter(self.is_overloaded, self.experiment.points))
             which = f"{overloaded} of {asked} points {'is' if overloaded == 1 else 'are'} overloaded"
-            said.append(f"{which}: {first}{' and others' if overloaded > 1 else ''}.")
+            where = f": {first}{' and others' if overloaded > 1 else ''}" if first.values else ""
+            said.append(f"{which}{where}.")
         said += filter(None, [self._lost()])
         if missing := self._missing():
             said.append(f"{missing} of {asked} points were not run.")

@@ -34,7 +34,7 @@ class Record(TypedDict):
     overloaded: bool
     """True if the task failed because the system is overloaded."""
     saturated: bool
-    """True if a component was never idle, so that response times grow with run length."""
+    """True if the load is more than is sustained, so that response times grow with run length."""
     final: bool
     """True if the outcome is the same on any machine."""
     trusted: bool

@@ -28,7 +28,7 @@ def _losses(found: "DurabilityData") -> Table:
         "95 % interval",
         f"chance in {found['years']:g} years",
         "mean time to data loss, years",
-        "by formula (of pools a lower bound), years",
+        "by formula, years",
         "expected loss in a year",
     ]
     columns = ["", *(_name(volume) for volume in found["volumes"])]

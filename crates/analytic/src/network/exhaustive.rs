@@ -43,8 +43,6 @@ pub struct Served {
     pub setups: f64,
     /// Mean number of servers in use: set up, serving, taken away.
     pub busy: f64,
-    /// Utilisation of the arms.
-    pub arms_busy: f64,
 }
 
 /// The state that set-ups, waits and arms settle at.
@@ -94,7 +92,6 @@ impl Exhaustive {
             waits: classes.iter().zip(&cycles).map(|(class, cycle)| response(class, cycle.until)).collect(),
             setups,
             busy: sum(classes, &cycles, Cycle::busy),
-            arms_busy: 2.0 * setups * self.arms.1 / f64::from(self.arms.0),
         })
     }
 
@@ -176,7 +173,7 @@ impl Exhaustive {
         let idle = 1.0 - rate * mean;
         let (setup, away) = (self.setup + state.arm, self.away + state.arm);
         // The first request may come while the class is being taken away, or still set up.
-        let within = |time: f64| (1.0 - libm::exp(-rate * time)).min(SELDOM);
+        let within = |time: f64| (-libm::expm1(-rate * time)).min(SELDOM);
         let (kept, comes) = (within(state.hold), within(away));
         let rest = away - comes / rate;
         let until = rest + (1.0 - comes) * self.gather + state.evicts * away + setup;

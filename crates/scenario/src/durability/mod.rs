@@ -203,7 +203,7 @@ fn of_volume(
     passable(volume, &process, &repairs, rates)?;
     let stream = RngStream::named(plan.run().seed, &volume.name, "durability");
     let rate = match volume.redundancy.tolerates {
-        0 if process.kinds().len() == 1 => without_redundancy(&process, volume),
+        0 => without_redundancy(&process, volume),
         _ => sampling::of(&process, &repairs, (stream, wanted.within), wanted.threads, progress),
     };
     if progress.is_cancelled() {
@@ -331,12 +331,27 @@ fn passable(
         .help("give lower rates, a shorter `replace`, or a faster rebuild"))
 }
 
-/// The rate of loss where the first failure of a drive loses data: that of all groups with a piece on it.
+/// The rate of loss where the first failure loses data: that of all groups with a piece on the drives of a unit, if there is one.
 fn without_redundancy(process: &FailureProcess, volume: &Volume) -> LossRate {
-    let (per_s, of) = (process.failures_per_s(), &volume.redundancy);
-    let pieces: usize = of.groups.iter().map(Vec::len).sum();
-    let bytes_per_s = per_s / of.drives.len() as f64 * pieces as f64 * of.lost_bytes;
-    LossRate { per_s, within: 0.0, causes: vec![1.0, 0.0], bytes_per_s, cycles: 0, degraded: 0.0 }
+    let of = &volume.redundancy;
+    let mut pieces = vec![0_u32; of.drives.len()];
+    of.groups.iter().flatten().for_each(|drive| pieces[*drive as usize] += 1);
+    let lost = |drives: &Vec<u32>| drives.iter().map(|drive| f64::from(pieces[*drive as usize])).sum::<f64>();
+    let of_kind = |kind: &UnitKind| {
+        let held: Vec<f64> = kind.drives.iter().map(lost).filter(|lost| *lost > 0.0).collect();
+        (kind.per_s * held.len() as f64, kind.per_s * held.iter().sum::<f64>() * of.lost_bytes)
+    };
+    let rates: Vec<(f64, f64)> = process.kinds().iter().map(of_kind).collect();
+    let per_s: f64 = rates.iter().map(|(per_s, _)| per_s).sum();
+    let share = |rate: f64| if per_s > 0.0 { rate / per_s } else { 0.0 };
+    LossRate {
+        per_s,
+        within: 0.0,
+        causes: rates.iter().map(|(rate, _)| share(*rate)).chain([0.0]).collect(),
+        bytes_per_s: rates.iter().map(|(_, bytes)| bytes).sum(),
+        cycles: 0,
+        degraded: 0.0,
+    }
 }
 
 /// The mean time to data loss by a Markov chain for each group, where only drives fail. Groups that share drives lose data together at

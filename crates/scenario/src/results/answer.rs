@@ -42,9 +42,9 @@ fn overload(bottleneck: &Bottleneck, streams: &[StreamResults]) -> Option<String
     let is_patient = streams.iter().all(|stream| stream.expired == 0);
     let grows = if is_patient { ", and response times grow for as long as it lasts" } else { "" };
     // What was saved, or still gathers, carried a part of it.
-    let most = if bottleneck.unsettled.is_some() { "less than " } else { "" };
+    let most = if bottleneck.unsettled.is_some() { "in the long run at less than" } else { "at" };
     Some(format!(
-        "OVERLOADED: requests are answered at {most}{kept_up} % of the rate at which they come{grows}."
+        "OVERLOADED: requests are answered {most} {kept_up} % of the rate at which they come{grows}."
     ))
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use headrace_storage::{Load, Portion};
+use headrace_storage::{Features, Load, Portion};
 use headrace_units::Nanos;
 use headrace_work::{Cause, NodeId};
 use schemars::JsonSchema;
@@ -96,7 +96,7 @@ pub struct ComponentResults {
     /// `relocated` (cartridges moved to other cells), `cleanings`, `within_deadline` (share of requests that had a drive within the time of
     /// their share), once something failed by use `failures`, and once it repacks or verifies cartridges `repack_progress`, `repacked_bytes` (read from old ones), `repack_s`,
     /// `verification_progress`, `verified_bytes` and `verification_s`; of a limiter: `refused` requests, and of each of its buckets `fill`; of a
-    /// pool: `reads_per_request` and `writes_per_request` of drives, `fullest_drive` (its groups over the mean), and once it recovers
+    /// pool: `reads_per_request` and `writes_per_request` of drives, `fullest_drive` (the share of its room that it fills over the mean), and once it recovers
     /// `recovered_objects` (pieces of objects), `lost_objects`, `rebuild_progress`, `rebuild_s` and `rebuilt_bytes`; of a write-ahead log:
     /// `commits_per_flush`, and `write_amplification` (bytes written to the device, per byte of records); of a log-structured merge tree:
     /// `write_amplification` (per byte put), `stopped` and `slowed_down` (shares of the time in which puts were), `compactions`, and on
@@ -323,11 +323,7 @@ pub(super) fn bottleneck(
         () => Some(by_formula.unwrap_or(0.0).max(1.0 / often)),
     };
     let in_turn = sends_in_turn(plan, id);
-    // The more clients share the work, the less each brings.
-    let shares_work = reaching(plan, id)
-        .flat_map(|(_, stream)| plan.graph.reached(stream.target))
-        .any(|on_the_way| plan.graph.view(on_the_way).features().shares_work);
-    let at_most = (!is_unknown && !in_turn && !shares_work).then(|| 1.0 / utilisation.min(1.0));
+    let at_most = (!is_unknown && !in_turn && !shares_work(plan, id)).then(|| 1.0 / utilisation.min(1.0));
     let not_proportional = not_proportional(plan, id);
     let uneven = uneven(plan, id);
     let background = in_background(plan, busiest, components);
@@ -471,10 +467,19 @@ fn in_background(plan: &Plan, busiest: &ComponentResults, components: &[Componen
     if all > 0.0 { own.map(busy).sum::<f64>() / all } else { 0.0 }
 }
 
-/// Returns true if something behind a component sends in turn: events wait for their turn where no port is busy.
+/// Returns true if something on the way of the streams that reach a component sends in turn: events wait for their turn where no port is busy.
 fn sends_in_turn(plan: &Plan, id: NodeId) -> bool {
-    let reached = reaching(plan, id).flat_map(|(_, stream)| plan.graph.reached(stream.target));
-    reached.into_iter().any(|id| plan.graph.view(id).features().sends_in_turn)
+    any_on_the_way(plan, id, |features| features.sends_in_turn)
+}
+
+/// Returns true if requests share work on the way of those streams: the more clients there are, the less each brings.
+fn shares_work(plan: &Plan, id: NodeId) -> bool {
+    any_on_the_way(plan, id, |features| features.shares_work)
+}
+
+fn any_on_the_way(plan: &Plan, id: NodeId, is: fn(&Features) -> bool) -> bool {
+    let mut reached = reaching(plan, id).flat_map(|(_, stream)| plan.graph.reached(stream.target));
+    reached.any(|id| is(&plan.graph.view(id).features()))
 }
 
 /// The headroom by theory of a drive that destages while it is idle: with more load it writes more in one go, so its utilisation says

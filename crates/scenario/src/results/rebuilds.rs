@@ -79,7 +79,7 @@ impl RebuildResults<'_> {
         match self.goes_on(phases).last() {
             _ if self.progress >= 1.0 => format!("{kind} of {path}: {rate}, done in {took}."),
             Some(Some(false)) => format!(
-                "{kind} of {path}: {rate}, ended after {took} of work; {percent:.1} % of what was to be rebuilt was, the rest is lost or has no place."
+                "{kind} of {path}: {rate}, ended after {took} of work; {percent:.1} % done, the rest is lost or has nowhere to go."
             ),
             // A pool begins where most drives have work for each other, and ends where few have.
             _ if self.array.kind == "pool" && self.kind.work == "rebuild" => format!(

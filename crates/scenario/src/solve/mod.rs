@@ -206,8 +206,8 @@ pub fn beyond(plan: &Plan) -> Option<String> {
     let few = plan.graph.nodes.len() <= MOST_OF_RUN;
     let (component, times) = few.then(|| multiple(plan)).flatten().filter(|(_, times)| *times < 1.0)?;
     Some(format!(
-        "{component}: the load is more than it sustains in the long run, by formulas {:.2}× of it (`headrace solve`)",
-        times
+        "{component} sustains {:.1} % of this load in the long run, by formulas (`headrace solve`)",
+        libm::floor(1000.0 * times) / 10.0
     ))
 }
 

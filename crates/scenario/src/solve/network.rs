@@ -1,6 +1,6 @@
 //! The network that a scenario is: its streams, and the queues that they share.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use headrace_analytic::Distribution;
@@ -137,7 +137,7 @@ impl<'p> QueueNetwork<'p> {
             return Err(problems.into_iter().filter_map(Result::err).collect());
         }
         let streams: Vec<_> = streams.into_iter().flatten().collect();
-        limits_one_each(plan, &streams)?;
+        limits_one_alone(plan, &streams)?;
         is_solved_soon(&streams)?;
         let ordered: Vec<_> = streams.iter().map(|(stream, demands)| (*stream, by_node(demands))).collect();
         let queues = plan.graph.ids().flat_map(|node| queues(node, &ordered)).collect();
@@ -257,19 +257,19 @@ impl<'p> QueueNetwork<'p> {
     }
 }
 
-/// Refuses several closed streams to one limit of a rate: who of them uses what was saved has no formula.
-fn limits_one_each(plan: &Plan, streams: &[(&StreamPlan, Vec<Demand>)]) -> Result<(), Vec<Problem>> {
-    let mut limited: BTreeMap<NodeId, usize> = BTreeMap::new();
-    for (at, (stream, demands)) in streams.iter().enumerate() {
-        for demand in demands.iter().filter(|demand| demand.ahead_ms > 0.0 && !stream.is_open()) {
-            if *limited.entry(demand.node).or_insert(at) != at {
-                let path = plan.graph.view(demand.node).path();
-                let why = format!("one stream of clients uses what a limit saves: several come to `{path}`");
-                return Err(vec![refused(&stream.name, &why)]);
-            }
-        }
-    }
-    Ok(())
+/// Refuses a limit of a rate beside several closed streams: what one of them may not ask for, others do.
+fn limits_one_alone(plan: &Plan, streams: &[(&StreamPlan, Vec<Demand>)]) -> Result<(), Vec<Problem>> {
+    let limited = |(stream, demands): &(&StreamPlan, Vec<Demand>)| {
+        let demand = demands.iter().find(|demand| demand.ahead_ms > 0.0 && !stream.is_open())?;
+        let path = plan.graph.view(demand.node).path();
+        let why = format!(
+            "clients of one stream wait for a limit that saves up: there are {} streams beside `{path}`",
+            streams.len()
+        );
+        Some(refused(&stream.name, &why))
+    };
+    let found = if streams.len() > 1 { streams.iter().find_map(limited) } else { None };
+    found.map_or(Ok(()), |problem| Err(vec![problem]))
 }
 
 /// The most that the largest network may cost, in steps: about a tenth of a second for each load.

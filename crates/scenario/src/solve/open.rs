@@ -94,9 +94,9 @@ fn classes(queue: &ServiceQueue, rates: &[f64]) -> Vec<(usize, Classes)> {
     let of_stream = |(stream, rate): (usize, &f64)| {
         let asked = queue.asked[stream].as_ref();
         let setups = asked.and_then(|asked| Some((asked, asked.setups.as_deref()?)));
-        let of_class = |(asked, share, number): (&Asked, f64, u32)| {
+        let of_class = |(asked, share, number): (&Asked, f64, f64)| {
             let visits = visits(rate * asked.visits * share, &asked.distribution);
-            (stream, Classes { number: f64::from(number), visits })
+            (stream, Classes { number, visits })
         };
         let all = setups.into_iter().flat_map(|(asked, setups)| {
             setups.classes.iter().map(move |(share, number)| (asked, *share, *number))

@@ -62,6 +62,27 @@ rates: {{drive: 2 %/year}}
     }
 }
 
+/// Two groups of one piece lie on two of eight drives: the failure of any other loses nothing. With a rate of racks, two of which hold four
+/// drives each, that of a rack loses both groups or one.
+#[test]
+fn only_what_holds_data_loses_it() {
+    let pool = |more: &str, rates: &str| {
+        found(&format!(
+            "parts: {{d: {{type: station, service: 1 ms, capacity: 1 GB}}}}
+system: {{p: {{type: pool, of: d, servers: 4, drives: 2, replicas: 1, groups: 2, object: 64 KiB, size: 96 MiB{more}}}}}
+workload: {{u: {{to: p, arrivals: {{poisson: 20 /s}}, size: 4 KiB}}}}
+rates: {{drive: 2 %/year{rates}}}
+"
+        ))
+    };
+    let drives = pool("", "");
+    is_near(drives.volumes[0].mean_years.value, 25.0, 0.01);
+    let racks = pool(", racks: 2", ", rack: 10 %/year");
+    let years = racks.volumes[0].mean_years.value;
+    assert!((1.0 / years - 0.14).abs() < 0.002 || (1.0 / years - 0.24).abs() < 0.002, "{years}");
+    assert!(racks.volumes[0].causes[0].what.contains("rack"), "{:?}", racks.volumes[0].causes[0].what);
+}
+
 /// All of three copies are in one rack: nothing is rebuilt before it is lost.
 #[test]
 fn a_unit_that_holds_too_much_is_a_cause_by_itself() {

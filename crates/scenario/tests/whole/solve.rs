@@ -924,6 +924,7 @@ fn by_cartridge(name: &str, log: (f64, u32, f64), parts: &str) -> [[f64; 2]; 2] 
     let solved = solve(&text, file, &[], None, &progress).unwrap();
     let found = simulate(&text, file, &[], &options, &progress).unwrap().results;
     let _ = std::fs::remove_dir_all(&folder);
+    assert!(!solved.fails.iter().any(|fails| fails.contains("soon after each other")), "{:?}", solved.fails);
     let own = solved.points.iter().find(|point| point.own).unwrap();
     let response = [own.response_ms.unwrap() / 1e3, found.streams[0].response.mean_ms / 1e3];
     [response, [utilisation(&solved, "tapes"), found.components[0].utilisation.unwrap()]]
@@ -964,5 +965,36 @@ fn one_cartridge_limits_a_library() {
     let solved = solve(text, file.to_str().unwrap(), &[], None, &Progress::default()).unwrap();
     let _ = std::fs::remove_dir_all(&folder);
     assert!((solved.sustains_per_s - 1.0 / 50.0).abs() < 1e-9, "{}", solved.answer);
-    assert_eq!(solved.stations[0].component, "tapes: one cartridge");
+    assert_eq!(solved.stations[0].component, "tapes: one cartridge of sessions");
+}
+
+/// Half of all sessions of 100 s are for one cartridge, whose silo the log does not say: in whichever of two or three groups it lies, it is in one
+/// drive at a time. A second stream has another such cartridge, and each of them is a station of its own.
+#[test]
+fn a_cartridge_somewhere_limits_all_groups() {
+    let folder = std::env::temp_dir().join(format!("headrace-solve-{}-somewhere", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for stream in ["a", "b"] {
+        let session = |at: u32| {
+            format!("{},session,{stream}{},100\n", at * 60, if at.is_multiple_of(2) { 0 } else { at })
+        };
+        let log: String = (0..1000).map(session).collect();
+        std::fs::write(folder.join(format!("{stream}.csv")), format!("time_s,op,file,drive_s\n{log}"))
+            .unwrap();
+    }
+    let stream = |name: &str| format!("{name}: {{to: tapes, arrivals: {{log: {name}.csv}}}}");
+    for (groups, streams) in [(2, vec!["a"]), (3, vec!["a"]), (1, vec!["a", "b"])] {
+        let text = format!(
+            "system: {{tapes: {{type: tape_library, cartridge: 1 GB, load: 30 s, recall: ascending, groups: [{}]}}}}\nworkload: {{{}}}\n",
+            vec!["{drives: 9}"; groups].join(", "),
+            streams.iter().map(|name| stream(name)).collect::<Vec<_>>().join(", ")
+        );
+        let file = folder.join("library.yaml");
+        let solved = solve(&text, file.to_str().unwrap(), &[], None, &Progress::default())
+            .unwrap_or_else(|problems| panic!("{}", problems.rendered()));
+        let expected = streams.len() as f64 / 50.0;
+        assert!((solved.sustains_per_s / expected - 1.0).abs() < 1e-9, "{groups}: {}", solved.answer);
+        assert!(solved.points.iter().any(|point| point.response_ms.is_some_and(|ms| ms > 100e3)));
+    }
+    let _ = std::fs::remove_dir_all(&folder);
 }

@@ -100,7 +100,7 @@ pub struct Bucket<'m> {
     taken: Cell<(u64, f64)>,
     /// The time for which the first in line waited for this bucket, of several.
     waited: Cell<Nanos>,
-    /// When a request first wanted more than was saved.
+    /// When a request first wanted more than was saved, since it was last half full.
     used_up: Cell<Option<Nanos>>,
 }
 
@@ -160,6 +160,9 @@ impl Bucket<'_> {
     pub(crate) fn take(&self, now: Nanos, request: Block) {
         let (content, wants) = (self.content(now), self.plan.tokens(request.op, request.bytes));
         let tokens = (content.tokens - wants).clamp(0.0, self.plan.size);
+        if tokens > 0.5 * self.plan.size {
+            self.used_up.set(None);
+        }
         self.content.set(Content { tokens, most: self.plan.size, ..content });
         let (requests, tokens) = self.taken.get();
         self.taken.set((requests + 1, tokens + wants));

@@ -285,8 +285,8 @@ pub struct Demand {
 pub struct Setups {
     /// The servers.
     pub servers: Exhaustive,
-    /// The share of the visits that each of some alike classes has, and the number of these classes.
-    pub classes: Vec<(f64, u32)>,
+    /// The share of the visits that each of some alike classes has, and the number of these classes, in the mean.
+    pub classes: Vec<(f64, f64)>,
 }
 
 /// How requests are served at a node.

@@ -153,8 +153,7 @@ formats! { sample;
         Vscsi2 [records 40] = vscsi::Vscsi::v2(),
     }
     oracle_general {
-        /// libCacheSim's oracleGeneral of objects that are no blocks, such as files of a content network: each has 4 GiB of addresses of its
-        /// own.
+        /// libCacheSim's oracleGeneral of objects that are no blocks, such as files of a content network: each lies at a random place of its own.
         OracleObjects [records 24 named "objects.oracleGeneral"] = oracle_general::OracleGeneral::of_objects(),
         /// libCacheSim's oracleGeneral: records of 24 bytes. Requests are reads, an object's number is that of its 512-byte sector, and the
         /// requests of a second are spread over it.

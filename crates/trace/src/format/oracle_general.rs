@@ -2,9 +2,9 @@
 //! endian: time in s (u32), object (u64), bytes (u32), and when the object comes again (i64), which is ignored.
 //!
 //! The format has no operations: requests are reads. An object has no address: its number is taken as that of a 512-byte sector, which it is in
-//! traces of blocks, so an object always lies at one place; of hashes, the lowest 53 bits count. In traces of other objects, whose numbers count them
-//! or are hashes, such places would overlap: there each has 4 GiB of its own, as much as an object can have, by the lowest 30 bits of its number.
-//! Times are whole seconds: the requests of a second are spread evenly over it.
+//! traces of blocks, so an object always lies at one place; of hashes, the lowest 53 bits count. In traces of other objects, whose numbers count them,
+//! such places would overlap: there a hash of the number is that of a 4 KiB page in 1 PiB, so that few objects do. Times are whole seconds: the
+//! requests of a second are spread evenly over it.
 
 use std::collections::VecDeque;
 
@@ -20,20 +20,20 @@ pub const RECORD: usize = 24;
 pub struct OracleGeneral {
     second: Second,
     left_out: u64,
-    /// Bytes from the place of an object to that of the next number, and the number of places.
-    apart: u64,
-    places: u64,
+    /// Returns the address of an object.
+    place: fn(u64) -> u64,
 }
 
 impl OracleGeneral {
     /// Objects are blocks: their numbers are those of sectors.
     pub fn of_blocks() -> Self {
-        Self { second: Second::default(), left_out: 0, apart: SECTOR, places: 1 << 53 }
+        Self { second: Second::default(), left_out: 0, place: |object| object % (1 << 53) * SECTOR }
     }
 
-    /// Objects are files or values, which do not overlap.
+    /// Objects are files or values.
     pub fn of_objects() -> Self {
-        Self { apart: 1 << 32, places: 1 << 30, ..Self::of_blocks() }
+        // The highest bits of a multiple of the golden ratio (Knuth, The Art of Computer Programming 3, §6.4).
+        Self { place: |object| object.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 26 << 12, ..Self::of_blocks() }
     }
 }
 
@@ -47,8 +47,8 @@ impl LineParser for OracleGeneral {
             self.left_out += 1;
             return Ok(());
         }
-        let (second, place) = (u64::from(u32_at(record, 0)), u64_at(record, 4) % self.places);
-        self.second.hold(second, Raw::new(Op::Read, Some(place * self.apart), bytes)?, out)
+        let (second, place) = (u64::from(u32_at(record, 0)), (self.place)(u64_at(record, 4)));
+        self.second.hold(second, Raw::new(Op::Read, Some(place), bytes)?, out)
     }
 
     fn end(&mut self, out: &mut VecDeque<Raw>) {

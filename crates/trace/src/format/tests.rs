@@ -179,7 +179,15 @@ fn records_of_objects_are_reads_at_places_of_their_own() {
     assert_eq!(detect_records("wiki.bin", &records.concat()), None, "only its name shows what it is");
     let (format, objects, _) = recorded("wiki.objects.oracleGeneral.bin", &records[..1]);
     assert_eq!(format, TraceFormat::OracleObjects);
-    assert_eq!(objects, vec![raw(Some(7_000_000_000), Op::Read, 10 << 32, 4096)]);
+    assert_eq!(
+        objects,
+        vec![raw(
+            Some(7_000_000_000),
+            Op::Read,
+            10_u64.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 26 << 12,
+            4096
+        )]
+    );
 }
 
 #[test]

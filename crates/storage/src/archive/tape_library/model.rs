@@ -27,8 +27,10 @@ struct DrivePool {
     share: f64,
     seconds: Vec<f32>,
     mounts: f64,
-    /// The share of its sessions that each of some cartridges has, and the number of these cartridges.
-    cartridges: Vec<(f64, u32)>,
+    /// The share of its sessions that each of some cartridges has, and the mean number of these that lie here.
+    cartridges: Vec<(f64, f64)>,
+    /// The share of all sessions that the cartridge has which is used most.
+    most: f64,
 }
 
 /// Returns the demand of one session on the library.
@@ -67,7 +69,7 @@ pub(super) fn demands(plan: &TapeLibraryPlan, view: View, load: &Load) -> Result
     let stations = stations(spec, sessions);
     let used = stations.iter().filter(|station| station.share > 0.0);
     let by_cartridge = |station| {
-        let mut demands = by_cartridge((spec, tape), view, station);
+        let mut demands = by_cartridge((spec, tape), (view, &load.stream), station);
         demands[0].fails.extend(together(spec, tape, sessions).then(|| {
             format!(
                 "sessions of a cartridge come at random: those of `{}` come soon after each other",
@@ -91,9 +93,11 @@ fn together(spec: &TapeLibrarySpec, tape: &Tape, sessions: &Sessions) -> bool {
     let soon = spec.hold.secs() + spec.accumulate.secs() + (setup + away) * 1e-3;
     let all = sessions.seconds.len() as f64;
     let found = sessions.gaps.partition_point(|(gap, _)| f64::from(*gap) <= soon) as f64;
+    // From the start of a session; one that comes while another lasts follows it at once.
+    let session = sessions.seconds.iter().map(|(seconds, _)| f64::from(*seconds)).sum::<f64>() / all;
     let at_random = |each: u32| {
-        let each = f64::from(each);
-        each * (1.0 - libm::exp(-sessions.per_s * each / all * soon))
+        let rate = sessions.per_s * f64::from(each) / all;
+        f64::from(each - 1) * -libm::expm1(-rate * (session + soon))
     };
     let expected: f64 = sessions.cartridges.iter().map(|(each, _)| at_random(*each)).sum();
     found - expected > CHANCE * all
@@ -142,18 +146,25 @@ fn of_sessions(spec: &TapeLibrarySpec, sessions: &Sessions, share: impl Fn(Optio
         share: number / sessions.seconds.len() as f64,
         seconds: here().map(|(seconds, _)| *seconds).collect(),
         mounts: if number > 0.0 { 1.0 - found / number } else { 0.0 },
+        most: most_used(sessions, &share),
         cartridges: by_use(sessions, share),
     }
 }
 
-/// The cartridges that come to a station, by the number of their sessions, of which some have the same: the share of all sessions that each has,
-/// and the number of cartridges. A number that varies by chance is that of the log.
-fn by_use(sessions: &Sessions, share: impl Fn(Option<u32>) -> f64) -> Vec<(f64, u32)> {
+/// Returns the cartridges that come to a station, by the number of their sessions: the share of its sessions that each of some alike ones has, and
+/// how many these are, in the mean where silos are random. A number that varies by chance is that of the log.
+fn by_use(sessions: &Sessions, share: impl Fn(Option<u32>) -> f64) -> Vec<(f64, f64)> {
     let mut alike: BTreeMap<u32, f64> = BTreeMap::new();
     sessions.cartridges.iter().for_each(|(each, silo)| *alike.entry(*each).or_default() += share(*silo));
-    let here = || alike.iter().map(|(each, cartridges)| (f64::from(*each), cartridges.round()));
+    let here = || alike.iter().map(|(each, cartridges)| (f64::from(*each), *cartridges));
     let all: f64 = here().map(|(each, cartridges)| each * cartridges).sum();
-    here().filter(|(_, many)| *many > 0.0).map(|(each, many)| (each / all, many as u32)).collect()
+    here().filter(|(_, many)| *many > 0.0).map(|(each, many)| (each / all, many)).collect()
+}
+
+/// Returns the share of all sessions that the most-used cartridge has of those that may come to a station.
+fn most_used(sessions: &Sessions, share: impl Fn(Option<u32>) -> f64) -> f64 {
+    let here = sessions.cartridges.iter().filter(|(_, silo)| share(*silo) > 0.0);
+    f64::from(here.map(|(each, _)| *each).max().unwrap_or(0)) / sessions.seconds.len() as f64
 }
 
 /// Times of a mount and of putting the cartridge away, in ms.
@@ -163,7 +174,11 @@ fn times_ms(spec: &TapeLibrarySpec, tape: &Tape) -> (f64, f64) {
 }
 
 /// Sessions that share the mount of their cartridge. That one which is used most may limit them all: it is in one drive at a time.
-fn by_cartridge((spec, tape): (&TapeLibrarySpec, &Tape), view: View, station: &DrivePool) -> Vec<Demand> {
+fn by_cartridge(
+    (spec, tape): (&TapeLibrarySpec, &Tape),
+    (view, stream): (View, &str),
+    station: &DrivePool,
+) -> Vec<Demand> {
     let DrivePool { of, share, .. } = station;
     let (setup, away) = times_ms(spec, tape);
     let servers = Exhaustive {
@@ -176,7 +191,6 @@ fn by_cartridge((spec, tape): (&TapeLibrarySpec, &Tape), view: View, station: &D
     };
     let queue = |servers| ServiceKind::Queue { servers, order: QueueOrder::FirstCome };
     let session = || held(&station.seconds, 0.0, 0.0);
-    let most = station.cartridges.iter().map(|(share, _)| *share).fold(0.0, f64::max);
     let drives = Demand {
         fails: not_by_cartridge(spec, view),
         station: (!of.is_empty()).then(|| format!("drives{of}")),
@@ -184,8 +198,8 @@ fn by_cartridge((spec, tape): (&TapeLibrarySpec, &Tape), view: View, station: &D
         ..Demand::one(view.id(), queue(station.drives), session()).times(*share, 1.0)
     };
     let one = Demand {
-        station: Some(format!("one cartridge{of}")),
-        ..Demand::one(view.id(), queue(1), session()).times(share * most, 1.0).after_answer()
+        station: Some(format!("one cartridge of {stream}{of}")),
+        ..Demand::one(view.id(), queue(1), session()).times(station.most, 1.0).after_answer()
     };
     vec![drives, one]
 }
@@ -200,6 +214,9 @@ fn not_by_cartridge(spec: &TapeLibrarySpec, view: View) -> Vec<String> {
         }),
         spec.longest_wait.is_some().then(|| {
             format!("a cartridge stays as long as sessions for it come: in `{path}` others that waited for `longest_wait` go first")
+        }),
+        (spec.robot_move.0 > 0).then(|| {
+            format!("drives alone limit `{path}`: the wait for an arm is a part of their time, and no limit by itself")
         }),
         (spec.free_drives > 0)
             .then(|| format!("cartridges are put away after `hold`: `{path}` keeps `free_drives` empty")),

@@ -373,14 +373,17 @@ impl<'m> LsmTree<'m> {
 const GROWS: f64 = 1.5;
 /// A debt of fewer tables comes and goes.
 const LITTLE_DEBT: u64 = 16;
+/// Compactions that are at work for this share of the time have hardly any left for a debt.
+const MOSTLY_BUSY: f64 = 0.75;
 
 impl LsmTree<'_> {
-    /// Returns the bytes that are left to compact, if there are more and more of them.
+    /// Returns the bytes that are left to compact, if there are more and more of them although compactions hardly rest.
     fn growing_debt(&self, now: Nanos) -> Option<u64> {
-        let debt = *self.counts.debt.borrow();
-        let mean = debt.area(now) as f64 / (now.0 as f64).max(1.0);
-        let is_much = debt.value() > LITTLE_DEBT * self.plan.spec.table.0;
-        (is_much && debt.value() as f64 > GROWS * mean).then_some(debt.value())
+        let mean = |gauge: &RefCell<Gauge>| gauge.borrow().area(now) as f64 / (now.0 as f64).max(1.0);
+        let busy = mean(&self.counts.working) / f64::from(self.plan.spec.compactions);
+        let debt = self.counts.debt.borrow().value();
+        let is_much = debt > LITTLE_DEBT * self.plan.spec.table.0 && busy > MOSTLY_BUSY;
+        (is_much && debt as f64 > GROWS * mean(&self.counts.debt)).then_some(debt)
     }
 }
 
