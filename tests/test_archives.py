@@ -138,7 +138,7 @@ def test_a_library_is_solved_beside_its_simulation(headrace: Run) -> None:
     solved = headrace("solve", LIBRARY)
     assert solved.returncode == 0, solved.stderr
     said = " ".join(solved.stdout.split())
-    for fails in ("arrivals are Poisson", "pass between groups", "put away earlier where its drive is needed"):
+    for fails in ("arrivals are Poisson", "pass between groups", "come soon after each other"):
         assert fails in said
     found = json.loads(headrace("solve", LIBRARY, "--json").stdout)
     [own] = [point for point in found["points"] if point["own"]]

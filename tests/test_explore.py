@@ -207,7 +207,7 @@ def test_a_sweep_answers_by_points_that_are_not_overloaded(stripe: Path) -> None
 
 
 def test_notes_and_errors_show_code_as_code(stripe: Path) -> None:
-    parity = load(stripe).with_({"run.requests": 2000, "system.volume.level": "raid5"})
+    parity = load(stripe).with_({"run.requests": 2000, "system.volume.level": "raid5", "workload.readers.op": "write"})
     results = parity.run(headroom=False)
     assert any("`" in note for note in results.notes)
     said = shown().notes(results, first=False)

@@ -311,9 +311,14 @@ class _Result:
         return int(text)
 
     def _percentiles(self, name: str, parts: list["_Part"]) -> Json:
-        """Return percentiles: of one job as fio has them, of several from the bins of JSON+."""
-        if any(part.leaves_out_submission() for part in parts):
+        """Return percentiles, and say so where they are not those of the time that the mean is of."""
+        found = self._of_parts(name, parts)
+        if any(found.values()) and any(part.leaves_out_submission() for part in parts):
             self.remarks.append(f"{name}: {NO_SUBMISSION}")
+        return found
+
+    def _of_parts(self, name: str, parts: list["_Part"]) -> Json:
+        """Return percentiles: of one job as fio has them, of several from the bins of JSON+."""
         if len(parts) == 1:
             return parts[0].percentiles()
         bins: dict[float, float] = defaultdict(float)
