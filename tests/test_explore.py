@@ -207,12 +207,12 @@ def test_a_sweep_answers_by_points_that_are_not_overloaded(stripe: Path) -> None
 
 
 def test_notes_and_errors_show_code_as_code(stripe: Path) -> None:
-    parity = load(stripe).with_({"run.requests": 2000, "system.volume.level": "raid5", "workload.readers.op": "write"})
-    results = parity.run(headroom=False)
+    urgent = load(stripe).with_({"run.requests": 2000, "workload.readers.priority": 3})
+    results = urgent.run(headroom=False)
     assert any("`" in note for note in results.notes)
     said = shown().notes(results, first=False)
     assert "`" not in said
-    assert "<code>headrace capacity</code>" in said
+    assert "<code>priority</code>" in said
     with pytest.raises(ScenarioError) as wrong:
         load(stripe).with_({"system.volume.of": "nothing"}).run()
     assert "`" not in shown().problems(wrong.value)
