@@ -184,7 +184,7 @@ def test_what_was_written_twice_is_noted(tmp_path: Path) -> None:
         ("the same as the line above", 20)
     ]
     [odd] = logs.read([once, copy], columns=named).odd
-    assert (odd.what, odd.count) == ("lines that another log has", 20)
+    assert (odd.what, odd.count) == ("the same as another log", 20)
 
 
 def test_a_table_is_read_back(tmp_path: Path) -> None:
@@ -195,6 +195,11 @@ def test_a_table_is_read_back(tmp_path: Path) -> None:
     again = logs.read([tmp_path / "once.parquet"])
     assert again.table.drop("log").equals(log.table.drop("log"))
     assert logs.analyse(again)["transfers"] == logs.analyse(log)["transfers"]
+    whole = (tmp_path / "once.parquet").read_bytes()
+    for damaged in (whole[:-20], whole[:40] + bytes(len(whole) // 3) + whole[40 + len(whole) // 3 :]):
+        (tmp_path / "damaged.parquet").write_bytes(damaged)
+        with pytest.raises(ScenarioError, match="is no whole Parquet file"):
+            logs.read([tmp_path / "damaged.parquet"])
 
 
 def test_sessions_and_files_of_cta_are_read(tmp_path: Path) -> None:

@@ -82,9 +82,10 @@ class Plan:
         """Return notes on its components and options; raise `ScenarioError` with all errors, overload among them."""
         return [*self.remarks, *self._core.check()]
 
-    def is_beyond(self) -> bool:
-        """Return true if formulas sustain a part of the load alone in the long run; false where they cannot tell."""
-        return self._core.is_beyond()
+    @property
+    def beyond(self) -> str | None:
+        """A note, if formulas sustain only part of the load in the long run; none if they sustain it or cannot tell."""
+        return self._core.beyond()
 
     def graph(self, watch: Watch | None = None) -> Graph:
         """Return its components by number, and the names of the groups."""

@@ -95,17 +95,12 @@ impl PlanHandle {
 
     /// Checks that the scenario can work and sustain its load; returns what components say of that load.
     fn check(&mut self, py: Python<'_>) -> PyResult<Vec<String>> {
-        self.watched(py, None, |prepared, progress| {
-            let plan = prepared.sustained(progress)?;
-            Ok(results::of_components(plan).into_iter().chain(solve::beyond(plan)).collect())
-        })
+        self.watched(py, None, |prepared, progress| prepared.sustained(progress).map(results::of_components))
     }
 
-    /// Returns true if formulas sustain a part of the load alone in the long run.
-    fn is_beyond(&mut self, py: Python<'_>) -> PyResult<bool> {
-        self.watched(py, None, |prepared, progress| {
-            prepared.plan(progress).map(|plan| solve::beyond(plan).is_some())
-        })
+    /// Returns a note if formulas sustain only part of the load in the long run.
+    fn beyond(&mut self, py: Python<'_>) -> PyResult<Option<String>> {
+        self.watched(py, None, |prepared, progress| prepared.plan(progress).map(solve::beyond))
     }
 
     /// The components by number, as JSON: path, group, kind; and the names of the groups. See `run` for `watch`.

@@ -50,23 +50,11 @@ RequestsFolder = Annotated[
     Path | None,
     typer.Option("--save-requests", metavar="FOLDER", help="Write every request as Parquet, 250,000 per file."),
 ]
-TimelineFile = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE.json",
-        callback=to_write,
-        help="Write the paths of the first requests for Perfetto or chrome://tracing.",
-    ),
-]
+TIMELINE = "Write the paths of the first requests for Perfetto or chrome://tracing."
+TimelineFile = Annotated[Path | None, typer.Option(metavar="FILE.json", callback=to_write, help=TIMELINE)]
 First = Annotated[int, typer.Option(min=1, metavar="N", help="Number of requests in the timeline.")]
-MetricsFile = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE.prom",
-        callback=to_write,
-        help="Write the prediction as OpenMetrics, for Prometheus and Grafana.",
-    ),
-]
+METRICS = "Write the prediction as OpenMetrics, for Prometheus and Grafana."
+MetricsFile = Annotated[Path | None, typer.Option(metavar="FILE.prom", callback=to_write, help=METRICS)]
 
 
 def run(
@@ -152,7 +140,7 @@ Checked = tuple[Document, dict[str, Any], str]
 
 def _scenario(file: Path, put: dict[str, str]) -> Checked:
     plan = scenario.load(file).with_(put).plan()
-    note(plan.check())
+    note([*plan.check(), *filter(None, [plan.beyond])])
     streams, components = len(plan.spec["workload"]), len(plan.graph()["components"])
     return Document.scenario, plan.spec, f"{counted(streams, 'stream')}, {counted(components, 'component')}"
 

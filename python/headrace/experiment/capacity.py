@@ -43,7 +43,7 @@ VERDICTS = {True: "meets", False: "fails", None: "undecided"}
 FLAT = 0.02
 # The verdicts as a chart marks them.
 SHAPES = {"meets": "circle", "fails": "cross", "undecided": "square"}
-BEYOND = "in the long run the load is more than it sustains, by formulas"
+BEYOND = "by formulas, more load than is sustained in the long run"
 # From this utilisation on, formulas are asked whether a load is sustained: a short run lives on what was saved.
 FULL = 0.98
 
@@ -570,11 +570,11 @@ class _Search:
         slowest = next((told for one in nearest if (told := _slowest(table, point, one))), None)
         busiest = _busiest(table, point)
         is_full = busiest is not None and busiest[1] >= FULL and not self.is_whole
-        if meets and is_full and self.scenario.with_(point.values).plan().is_beyond():
+        if meets and is_full and self.scenario.with_(point.values).plan().beyond:
             return Probe(value, number, False, asked, BEYOND, busiest)
         streams = {one.metric(table.metrics).partition(".")[0] for one in self.asked}
         trusted = self.is_whole or not any(table.is_too_short(point, stream) for stream in streams)
-        return Probe(value, number, meets, asked, why, _busiest(table, point), slowest, margin, unsettled, trusted)
+        return Probe(value, number, meets, asked, why, busiest, slowest, margin, unsettled, trusted)
 
     def _without(self, table: Table) -> Objective | None:
         """Return a goal whose number these runs do not have, though others had: AU where each epoch is one step."""

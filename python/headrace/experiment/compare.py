@@ -164,7 +164,7 @@ def _throughput(one: Difference) -> str:
         return f"in B clients of {stream} get {interval(abs(one.percent[0]), one.percent[1])} % {more} {what}"
     if one.difference > 0:
         return f"in B clients of {stream} get about {one.b / one.a:.3g} times as much {what}"
-    return f"in B clients of {stream} get about {one.b / one.a:.2%} as much {what}"
+    return f"in B clients of {stream} get about {100 * one.b / one.a:.3g} % as much {what}"
 
 
 def _utilised(au: Difference, a: str, b: str) -> str:
@@ -239,20 +239,17 @@ def compare(
     seed = first.check()["run"]["seed"]
     names = _name(first, "A", second.changes), _name(second, "B", first.changes)
     tables: list[Table] = []
-    loads = _loads(first.filled()["workload"], second.filled()["workload"])
-    in_both = [first.filled()["workload"], second.filled()["workload"]]
-    closed = tuple(
-        name for name in in_both[0] if all("closed" in one.get(name, {"arrivals": {}})["arrivals"] for one in in_both)
-    )
-    told = telling(watch, lambda table: _compared(names, [*tables, table], (loads, closed)))
+    workloads = first.filled()["workload"], second.filled()["workload"]
+    loads, closed = _loads(*workloads), _closed(*workloads)
+    told = telling(watch, lambda table: _compared(names, [*tables, table], loads, closed))
     try:
         for name, scenario in (("a", first), ("b", second.with_({"run.seed": seed}))):
             experiment = Experiment(scenario, (Point({}),), max(replications, 2))
             folder = Path(store) / name if store is not None else None
             tables.append(_whole(run(experiment, engine=engine, store=folder, watch=told)))
     except Interrupted as stopped:
-        raise Interrupted(_compared(names, [*tables, stopped.found], (loads, closed))) from None
-    found = _compared(names, tables, (loads, closed))
+        raise Interrupted(_compared(names, [*tables, stopped.found], loads, closed)) from None
+    found = _compared(names, tables, loads, closed)
     assert found is not None
     return found
 
@@ -267,8 +264,15 @@ def _loads(a: Json, b: Json) -> tuple[str, ...]:
     return tuple(sorted(said))
 
 
+def _closed(a: Json, b: Json) -> tuple[str, ...]:
+    """Return the streams that are of clients in both."""
+    return tuple(
+        name for name in a.keys() & b.keys() if "closed" in a[name]["arrivals"] and "closed" in b[name]["arrivals"]
+    )
+
+
 def _compared(
-    names: tuple[str, str], tables: list[Table], streams: tuple[tuple[str, ...], tuple[str, ...]]
+    names: tuple[str, str], tables: list[Table], loads: tuple[str, ...], closed: tuple[str, ...]
 ) -> Comparison | None:
     """Return what pairs of replications tell: nothing where there are fewer than two."""
     records = [{record["replication"]: record for record in _records(table)} for table in tables]
@@ -277,7 +281,7 @@ def _compared(
         return None
     a, b = ([found[pair] for pair in pairs] for found in records)
     differences = _differences(a, b, tables[1].experiment.scenario.file)
-    return Comparison(*names, len(pairs), differences, _saturated(a, b), _unsettled(tables), *streams)
+    return Comparison(*names, len(pairs), differences, _saturated(a, b), _unsettled(tables), loads, closed)
 
 
 def _records(table: Table) -> list[Record]:

@@ -16,7 +16,7 @@ import polars as pl
 from headrace.errors import refusal
 from headrace.logs import lines, table
 from headrace.logs.faults import Fault, Faults
-from headrace.logs.formats import BY_NAME, Format, named, requests
+from headrace.logs.formats import BY_NAME, Format, named, parquet
 from headrace.logs.merge import merge
 from headrace.logs.rows import Rows
 
@@ -79,7 +79,7 @@ def read(
         odd += [found for one in seen for found in one.found()]
         if other := read_before.get(repeated.content):
             note = f"as many operations, bytes and times as in {other}: is it the same log? Both are read"
-            odd.append(Odd("lines that another log has", repeated.rows, f"{file.name}, line 1", note))
+            odd.append(Odd("the same as another log", repeated.rows, f"{file.name}, line 1", note))
         read_before[repeated.content] = file.name
         formats[str(file)] = form.name
         rounded |= form.rounded
@@ -109,8 +109,8 @@ def _within(files: Sequence[str | Path]) -> list[Path]:
 
 def _parsed(file: Path, given: str | None, columns: Mapping[str, str] | None) -> tuple[Format, Iterator[pl.DataFrame]]:
     """Return the format of a file, and its rows, bad ones with a `reason`. It is read once: it may be a pipe."""
-    if requests.is_parquet(file):
-        return requests.read(file)
+    if parquet.is_parquet(file):
+        return parquet.read(file)
     parts, day = lines.read(file), day_of(file)
     first = next(parts, None)
     if first is None or first.is_empty():

@@ -29,7 +29,7 @@ UNSTAGED = (
     "# (concurrent transfers). It has no times of stagings. Not in the log and thus assumed: a pool that holds",
     "# everything and delays nothing, cartridges, drives: their number, their rate, the time of a load.",
 )
-# Where the log does not say which files were on tape.
+# Where no file comes from tape by the log.
 UNSEEN = "# Nothing in the log was read from tape, so files older than it lie in the pool (`unseen: disk`)."
 # Where no file goes to tape in the log.
 NOT_MIGRATED = (

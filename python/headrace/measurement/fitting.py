@@ -205,7 +205,7 @@ def _uncertain(parameters: list[Parameter], known: dict[int, Known]) -> dict[str
 def _own_interval(one: Parameter, of: Known) -> tuple[float, float]:
     """Return the own interval of a parameter, at least as wide as the last digit that is written."""
     low, high, wider = *of.own, 1e-7
-    while one.written(low) == one.written(high):
+    while one.written(low) == one.written(high) and (low, high) != (0.0, 1.0):
         low, high, wider = max(of.place - wider, 0.0), min(of.place + wider, 1.0), 4 * wider
     return low, high
 

@@ -100,7 +100,8 @@ def in_a_sentence(found: Json) -> str:
     return "; ".join(said) + "."
 
 
-DEVIATIONS, ODD = 3, 0.4  # What is no chance: this many deviations, and at least as far from Poisson arrivals.
+# Arrivals are not Poisson where their dispersion is this many deviations from theirs, and at least this far.
+DEVIATIONS, ODD = 3, 0.4
 
 
 def _burstiness(arrivals: Json) -> str:

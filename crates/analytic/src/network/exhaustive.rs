@@ -17,7 +17,7 @@ pub struct Exhaustive {
     pub gather: f64,
     /// For how long a server stays set up for a class of which none is left, unless another needs it.
     pub hold: f64,
-    /// Time of a set-up, and of taking it away, each with one visit of an arm.
+    /// Time of a set-up.
     pub setup: f64,
     /// Time of taking it away.
     pub away: f64,
@@ -227,28 +227,34 @@ impl Source {
 }
 
 /// Returns the wait in M/M/c of which each of some customers, not a whole number of them, asks at a rate while it is absent (Kleinrock I, 1975,
-/// §3.8).
+/// §3.8). States are looked at from the most likely one on, both ways: of many customers few states matter.
 fn few_customers(servers: u32, customers: f64, rate: f64, service: f64) -> Wait {
     let many = f64::from(servers);
-    let (mut share, mut most) = (1.0, 1.0);
-    let (mut asks, mut first, mut second) = (0.0, 0.0, 0.0);
-    let mut present = 0.0;
-    while present < customers && share > most * NEGLIGIBLE {
-        let comes = share * (customers - present) * rate;
-        let ahead = (present - many + 1.0).max(0.0);
-        asks += comes;
-        first += comes * ahead;
-        second += comes * ahead * (ahead + 1.0);
-        share *= (customers - present) * rate * service / (present + 1.0).min(many);
+    let comes = |present: f64| (customers - present).max(0.0) * rate;
+    let ends = |present: f64| present.min(many) / service;
+    // Where as many come as are served.
+    let idle = customers * rate * service / (1.0 + rate * service);
+    let full = customers - many / (rate * service);
+    let mode = libm::floor(if idle < many { idle } else { full }.clamp(0.0, customers));
+    let mut sums = [0.0; 3];
+    let mut add = |present: f64, share: f64| {
+        let (asks, ahead) = (share * comes(present), (present - many + 1.0).max(0.0));
+        sums = [sums[0] + asks, sums[1] + asks * ahead, sums[2] + asks * ahead * (ahead + 1.0)];
+    };
+    let (mut present, mut share) = (mode, 1.0);
+    while present < customers && share > NEGLIGIBLE {
+        add(present, share);
+        share *= comes(present) / ends(present + 1.0);
         present += 1.0;
-        most = f64::max(most, share);
-        if share > 1e200 {
-            (share, most) = (share * 1e-200, most * 1e-200);
-            (asks, first, second) = (asks * 1e-200, first * 1e-200, second * 1e-200);
-        }
+    }
+    (present, share) = (mode, 1.0);
+    while present > 0.0 && share > NEGLIGIBLE {
+        share *= ends(present) / comes(present - 1.0);
+        present -= 1.0;
+        add(present, share);
     }
     let each = service / many;
-    Wait { mean: first / asks * each, square: second / asks * each * each }
+    Wait { mean: sums[1] / sums[0] * each, square: sums[2] / sums[0] * each * each }
 }
 
 /// A share of customers or servers that is not zero.
@@ -370,5 +376,8 @@ mod tests {
         // Shares of 0 to 3 down: 1, 3/2, 3/2, 3/4 of 19/4; they fail at 3/2, 1, 1/2 and find 0, 1, 2 before them.
         let three = few_customers(1, 3.0, 0.5, 1.0);
         assert!((three.mean - (1.5 + 2.0 * 0.75) / (1.5 + 1.5 + 0.75)).abs() < 1e-12, "{}", three.mean);
+        // A billion that ask as often as nine of ten can be served all wait: those absent are 4/0.9e-9.
+        let all = few_customers(4, 1e10, 0.9e-9, 1.0);
+        assert!((all.mean / (1e10 / 4.0 - 1.0 / 0.9e-9) - 1.0).abs() < 1e-6, "{}", all.mean);
     }
 }

@@ -132,7 +132,8 @@ impl RebuildResults<'_> {
         streams.iter().enumerate().filter_map(of_stream).collect()
     }
 
-    /// When the responses were those that the work is compared with: until something changed, which may be long before it began.
+    /// Says of when the responses are that those meanwhile are compared with: the time before anything changed, which may end long before the work
+    /// begins.
     fn when(&self, phases: &[PhaseResults]) -> &'static str {
         let begins = self.goes_on(phases).iter().position(|goes_on| *goes_on == Some(true));
         let own = |event: &PhaseEvent| matches!(event.what, Event::Begins(work) if work != self.kind.work);

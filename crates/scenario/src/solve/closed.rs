@@ -106,20 +106,20 @@ fn solved(network: &QueueNetwork, clients: &[u32]) -> Solution {
             class.response = f64::from(*clients) / class.throughput;
         }
     }
-    for (stream, class) in found.classes.iter_mut().enumerate() {
-        let most = most_per_ms(network, stream);
-        if class.throughput > most {
-            class.throughput = most;
-            class.response = f64::from(clients[stream]) / most - think_ms(network.streams[stream].0);
-        }
+    let most = most_per_ms(network);
+    if let [class] = &mut found.classes[..]
+        && class.throughput > most
+    {
+        class.throughput = most;
+        class.response = f64::from(clients[0]) / most - think_ms(network.streams[0].0);
     }
     found
 }
 
-/// Returns the largest rate that limits let a stream have, in requests per ms.
-fn most_per_ms(network: &QueueNetwork, stream: usize) -> f64 {
+/// Returns the largest rate that limits allow, in requests per ms: those of the only stream, as there are none with several.
+fn most_per_ms(network: &QueueNetwork) -> f64 {
     let limits = network.queues.iter().filter(|queue| queue.limits_rate());
-    limits.map(|queue| 1.0 / queue.work_ms(stream)).fold(f64::INFINITY, f64::min)
+    limits.map(|queue| 1.0 / queue.work_ms(0)).fold(f64::INFINITY, f64::min)
 }
 
 fn without_limit(network: &QueueNetwork, clients: &[u32]) -> Solution {
@@ -163,7 +163,7 @@ pub fn point(network: &QueueNetwork, load: f64) -> SolvedPoint {
         response_ms: Some(class.response),
     });
     let all = |found: &Solution| found.classes.iter().map(|class| class.throughput * 1e3).sum::<f64>();
-    let most: f64 = (0..clients.len()).map(|stream| most_per_ms(network, stream) * 1e3).sum();
+    let most = most_per_ms(network) * 1e3;
     let within = |between: Between| Between { from: between.from.min(most), to: between.to.min(most) };
     let breakdown: f64 = found.classes.iter().map(|class| class.throughput * 1e3 * class.response).sum();
     SolvedPoint {

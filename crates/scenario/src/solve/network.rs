@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use headrace_analytic::Distribution;
 use headrace_storage::{Change, Demand, QueueOrder, ServiceKind, Setups};
-use headrace_units::Nanos;
+use headrace_units::{Nanos, counted};
 use headrace_work::NodeId;
 use headrace_workload::ArrivalSpec;
 
@@ -106,6 +106,11 @@ impl ServiceQueue {
     /// Returns true if it limits a rate and saves up for more: clients wait for it only where they would ask for more than that rate.
     pub fn limits_rate(&self) -> bool {
         self.asked.iter().flatten().any(|asked| asked.ahead_ms > 0.0)
+    }
+
+    /// Returns true if its servers are set up for a class of visits at a time.
+    pub fn is_set_up(&self) -> bool {
+        self.asked.iter().flatten().any(|asked| asked.setups.is_some())
     }
 
     /// Returns true if some visits are served before others.
@@ -245,8 +250,7 @@ impl<'p> QueueNetwork<'p> {
 
     pub fn method(&self) -> String {
         let many = self.queues.iter().any(|queue| queue.servers > 1 && !queue.apart);
-        let is_set_up =
-            self.queues.iter().flat_map(|queue| &queue.asked).flatten().any(|asked| asked.setups.is_some());
+        let is_set_up = self.queues.iter().any(ServiceQueue::is_set_up);
         match (self.is_open(), super::closed::is_small(self)) {
             (true, _) if is_set_up => "open network: M/G/1 with set-ups for each class, and M/G/c with few customers for the servers".to_owned(),
             (true, _) if many => "open network: Pollaczek-Khinchine and Erlang C at each queue".to_owned(),
@@ -257,14 +261,14 @@ impl<'p> QueueNetwork<'p> {
     }
 }
 
-/// Refuses a limit of a rate beside several closed streams: what one of them may not ask for, others do.
+/// Refuses a limit of a rate where there are several closed streams: what one of them may not ask for, others do.
 fn limits_one_alone(plan: &Plan, streams: &[(&StreamPlan, Vec<Demand>)]) -> Result<(), Vec<Problem>> {
     let limited = |(stream, demands): &(&StreamPlan, Vec<Demand>)| {
         let demand = demands.iter().find(|demand| demand.ahead_ms > 0.0 && !stream.is_open())?;
         let path = plan.graph.view(demand.node).path();
         let why = format!(
-            "clients of one stream wait for a limit that saves up: there are {} streams beside `{path}`",
-            streams.len()
+            "clients behind a limit that saves up have the system to themselves: those behind `{path}` share it with {}",
+            counted(streams.len() as u64 - 1, "other stream")
         );
         Some(refused(&stream.name, &why))
     };

@@ -70,11 +70,8 @@ fn waits(network: &QueueNetwork, queue: &ServiceQueue, rates: &[f64]) -> Vec<Opt
     if queue.counted_elsewhere {
         return vec![Some(0.0); rates.len()];
     }
-    if queue.asked.iter().flatten().any(|asked| asked.setups.is_some()) {
-        let served = set_up(queue, rates);
-        return (0..rates.len())
-            .map(|stream| wait_of_classes(queue, rates, stream, served.as_ref()?))
-            .collect();
+    if queue.is_set_up() {
+        return waits_of_classes(queue, rates);
     }
     if queue.has_ranks() {
         return by_rank(queue, rates);
@@ -113,13 +110,16 @@ fn set_up(queue: &ServiceQueue, rates: &[f64]) -> Option<Served> {
     servers.under(&classes)
 }
 
-/// Returns the mean wait of a stream's visits, which are of several classes.
-fn wait_of_classes(queue: &ServiceQueue, rates: &[f64], stream: usize, served: &Served) -> Option<f64> {
-    let all = classes(queue, rates);
-    let own = || all.iter().zip(&served.waits).filter(|((its, _), _)| *its == stream);
-    let rate = |class: &Classes| class.number * class.visits.rate;
-    let visits: f64 = own().map(|((_, class), _)| rate(class)).sum();
-    Some(own().map(|((_, class), wait)| rate(class) * wait).sum::<f64>() / visits)
+/// Returns the mean wait of each stream's visits, which are of several classes.
+fn waits_of_classes(queue: &ServiceQueue, rates: &[f64]) -> Vec<Option<f64>> {
+    let Some(served) = set_up(queue, rates) else { return vec![None; rates.len()] };
+    let mut sums = vec![(0.0, 0.0); rates.len()];
+    for ((stream, class), wait) in classes(queue, rates).iter().zip(&served.waits) {
+        let rate = class.number * class.visits.rate;
+        let (visits, waited) = sums[*stream];
+        sums[*stream] = (visits + rate, waited + rate * wait);
+    }
+    sums.into_iter().map(|(visits, waited)| Some(waited / visits)).collect()
 }
 
 /// The share of the wait that is left where visits come more regularly than at random.

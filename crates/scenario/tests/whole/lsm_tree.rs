@@ -52,7 +52,7 @@ fn a_debt_that_grows_is_said() {
          workload:\n{PUTS}{{poisson: 1000 /s}}}}\nrun: {{requests: 40000}}\n"
     );
     let found = simulate(&text, "lsm.yaml", &[], &Options::default(), &Progress::default()).unwrap().results;
-    let grows = found.notes.iter().any(|note| note.contains("left to compact, and grow"));
+    let grows = found.notes.iter().any(|note| note.contains("left to compact, and there are more"));
     assert!(grows && found.components[1].unsettled, "{:?} {:?}", found.notes, found.components[1].meters);
 }
 

@@ -380,12 +380,12 @@ class _Part:
 
     def leaves_out_submission(self) -> bool:
         """Return true if percentiles are of the completion latency alone, and submission takes a good part of them."""
-        means = [self.found[name].get("mean", 0.0) for name in ("lat_ns", "clat_ns") if name in self.found]
-        of_all = self.found.get("lat_ns", {})
-        if len(means) < 2 or of_all.get("percentile") or of_all.get("bins"):
+        of_all, completed = (self.found.get(name) for name in ("lat_ns", "clat_ns"))
+        if not isinstance(of_all, dict) or not isinstance(completed, dict) or of_all.keys() & {"percentile", "bins"}:
             return False
+        mean_ns = self.result.number(completed, "mean", f"{self.where}.clat_ns")
         p99 = self.percentiles()["p99_ms"]
-        return p99 is not None and (means[0] - means[1]) / NS_PER_MS > MOST_SUBMISSION * p99
+        return p99 is not None and (self.mean_ns - mean_ns) / NS_PER_MS > MOST_SUBMISSION * p99
 
     def bins(self) -> dict[float, float]:
         return self._tables("bins")

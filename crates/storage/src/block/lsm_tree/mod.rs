@@ -367,16 +367,7 @@ impl<'m> LsmTree<'m> {
         }
         Box::pin(self.device.serve(&request.child(u64::MAX, Block::FLUSH), breakdown)).await;
     }
-}
 
-/// A debt above its mean by this ratio grows: from nothing, and evenly, it ends at twice its mean.
-const GROWS: f64 = 1.5;
-/// A debt of fewer tables comes and goes.
-const LITTLE_DEBT: u64 = 16;
-/// Compactions that are at work for this share of the time have hardly any left for a debt.
-const MOSTLY_BUSY: f64 = 0.75;
-
-impl LsmTree<'_> {
     /// Returns the bytes that are left to compact, if there are more and more of them although compactions hardly rest.
     fn growing_debt(&self, now: Nanos) -> Option<u64> {
         let mean = |gauge: &RefCell<Gauge>| gauge.borrow().area(now) as f64 / (now.0 as f64).max(1.0);
@@ -386,6 +377,13 @@ impl LsmTree<'_> {
         (is_much && debt as f64 > GROWS * mean(&self.counts.debt)).then_some(debt)
     }
 }
+
+/// A debt above its mean by this ratio grows: from nothing, and evenly, it ends at twice its mean.
+const GROWS: f64 = 1.5;
+/// A debt of fewer tables comes and goes.
+const LITTLE_DEBT: u64 = 16;
+/// Compactions that are at work for this share of the time have hardly any left for a debt.
+const MOSTLY_BUSY: f64 = 0.75;
 
 impl<'m> Component<'m> for LsmTree<'m> {
     /// Nothing, if all that its log could hold is stable; else it cannot tell which puts have become tables.
@@ -399,7 +397,7 @@ impl<'m> Component<'m> for LsmTree<'m> {
     fn remarks(&self, now: Nanos) -> Vec<String> {
         let grows = self.growing_debt(now).map(|debt| {
             format!(
-                "{}: {} are left to compact, and grow: in the long run puts wait for compactions",
+                "{}: {} are left to compact, and there are more and more: in the long run puts wait for compactions",
                 self.context.path,
                 Bytes(debt)
             )

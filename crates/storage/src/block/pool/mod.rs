@@ -243,7 +243,7 @@ pub struct Pool<'m> {
     recovery: Recovery<'m>,
     scrub: Option<Box<Scrub<'m>>>,
     counts: PoolCounts,
-    /// Groups on the drive that has most of them while all work, and the mean.
+    /// The share of its room that the fullest drive fills while all work, over that of all drives together.
     fullest: f64,
 }
 
