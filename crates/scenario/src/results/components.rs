@@ -184,6 +184,8 @@ pub struct Bottleneck {
     pub(super) keeps_up: bool,
     /// The short simulations by which an estimate was found; null where utilisation alone is the estimate.
     pub trials: Option<HeadroomTrials>,
+    /// True if `limits.wall_time` or an interrupt ended these simulations: another run may find another headroom.
+    pub cut_off: bool,
 }
 
 /// Clients that wait for answers before they go on, and the component that limits them.
@@ -355,6 +357,7 @@ pub(super) fn bottleneck(
         unsettled,
         keeps_up: never_idle && open && is_steady && !is_mixed && !refuses(plan, id, components, outcomes),
         trials: None,
+        cut_off: false,
     })
 }
 

@@ -322,14 +322,15 @@ fn limits(bottleneck: Option<&Bottleneck>) -> Option<String> {
         )),
         (false, Some(_)) if of.estimate => {
             let why = why_estimated(of);
-            Some(match &of.trials {
+            let known = match &of.trials {
                 Some(found) => {
                     format!("headroom is measured, since {why}: {}", trials::in_words(found, of.at_least))
                 }
                 None => {
                     format!("headroom is an estimate: {why}; `headrace capacity` finds the sustainable load")
                 }
-            })
+            };
+            Some(known + if of.cut_off { CUT_OFF } else { "" })
         }
         (false, None) if of.closed.is_none() && of.unsettled.is_some() => {
             let busier = alike::limit(of.unsettled.as_ref()?, None);
@@ -343,6 +344,9 @@ fn limits(bottleneck: Option<&Bottleneck>) -> Option<String> {
         _ => None,
     }
 }
+
+/// What a note on headroom ends with if a limit ended the simulations.
+const CUT_OFF: &str = "; `limits.wall_time` ended the simulations that measure it, and another run may find more or less";
 
 /// Returns why utilisation does not say how much more load there can be.
 fn why_estimated(of: &Bottleneck) -> String {

@@ -138,6 +138,7 @@ pub fn refine(
         allowed = allowed.min(estimate);
     }
     let found = trials.all(estimate, allowed.min(FARTHEST_ESTIMATE), deadline)?;
+    bottleneck.cut_off = deadline.end().is_some();
     // Nothing but the load of the run is kept up with for sure: the estimate says more.
     if let Some(found) = found.filter(|found| found.keeps_up > 1.0 || found.headroom().is_some()) {
         bottleneck.saturates_at = found.headroom().or(Some(found.keeps_up));

@@ -6,7 +6,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
 use headrace_analytic::Distribution;
-use headrace_kernel::{Sim, WaitList};
+use headrace_kernel::{Draws, Sim, WaitList};
 use headrace_stats::Gauge;
 use headrace_units::{Bytes, Nanos, PerSecond, PerSecondOrShare};
 use headrace_work::{Block, Breakdown, Cause, Invalid, Op, Request};
@@ -97,7 +97,8 @@ pub struct ShareNumbers {
     /// Operations per second that it gets first, or a part of `capacity`, under `mclock`. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reservation: Option<PerSecondOrShare>,
-    /// Its part beside the weights of others: of what reservations leave under `mclock`, or operations in each turn under `round_robin`.
+    /// Its part beside the weights of others: of what reservations leave under `mclock`, operations in each turn under `round_robin`, or of the chance to
+    /// be next under `wpq`.
     /// Default: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
@@ -221,7 +222,7 @@ fn other_way(field: &str) -> &'static str {
         "limit" => "put a `limiter` before the share, or choose `policy: mclock` in `shares`",
         "reservation" => "choose `policy: mclock` in `shares`, or remove it",
         "priority" => "choose `policy: priority` in `shares`, or remove it",
-        _ => "choose `policy: mclock` or `round_robin` in `shares`, or remove it",
+        _ => "choose `policy: mclock`, `round_robin` or `wpq` in `shares`, or remove it",
     }
 }
 
@@ -329,6 +330,7 @@ pub struct Shares<'m> {
     plan: &'m SharesPlan,
     target: &'m Edge<'m>,
     policy: RefCell<Box<dyn Policy>>,
+    draws: RefCell<Draws>,
     /// Those who wait, by their tickets.
     line: WaitList<'m, u64, ()>,
     /// The tickets of those that are at the target.
@@ -364,6 +366,7 @@ impl Plan for SharesPlan {
             plan: self,
             target: &uses[0],
             policy: RefCell::new(self.terms.policy.build()),
+            draws: RefCell::new(context.stream("share").draws()),
             line: WaitList::new(sim),
             gone: RefCell::default(),
             tickets: Cell::new(0),
@@ -382,7 +385,7 @@ impl<'m> Shares<'m> {
     /// Lets those go on whose turn it is, as far as there are places. Returns true if the ticket `own`, which is not in line yet, is one.
     fn go_on(&'m self, own: Option<u64>) -> bool {
         while self.in_flight.borrow().value() < self.plan.depth {
-            let next = self.policy.borrow_mut().next(self.sim.now().ns());
+            let next = self.policy.borrow_mut().next(self.sim.now().ns(), &mut self.draws.borrow_mut());
             let Some(ticket) = next else {
                 self.look_later();
                 return false;

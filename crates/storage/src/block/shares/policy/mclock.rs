@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use headrace_kernel::Draws;
+
 use super::{Entitlement, Policy, Waiting};
 
 /// Times in ns at which reservation and limit permit a request, and its place by weight.
@@ -67,7 +69,7 @@ impl Policy for MClock {
         client.waiting.push_back(request);
     }
 
-    fn next(&mut self, now_ns: f64) -> Option<u64> {
+    fn next(&mut self, now_ns: f64, _: &mut Draws) -> Option<u64> {
         let heads = self.clients.values_mut().filter_map(|client| Some((client.tags()?, client)));
         let mut heads: Vec<(Tags, &mut Client)> = heads.collect();
         let least = |heads: &[(Tags, &mut Client)], due: fn(&Tags) -> f64, by: fn(&Tags) -> f64| {
@@ -103,6 +105,7 @@ impl Policy for MClock {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::block::shares::policy::tests::draws;
     use proptest::prelude::*;
 
     /// Requests of a client that wait at any time: enough that none is late for its limit because it came late.
@@ -120,7 +123,7 @@ mod tests {
         }
         let mut now = 0.0;
         while now < seconds * 1e9 {
-            match clock.next(now) {
+            match clock.next(now, &mut draws()) {
                 Some(client) => {
                     served[client as usize] += 1.0;
                     now += 1e9 / rate;
@@ -176,9 +179,10 @@ mod tests {
     fn who_was_idle_is_not_served_alone() {
         let mut clock = MClock::default();
         (0..200).for_each(|_| clock.come(0, &Entitlement::EQUAL, asks(0, 0.0)));
-        (0..100).for_each(|at| assert_eq!(clock.next(f64::from(at)), Some(0)));
+        (0..100).for_each(|at| assert_eq!(clock.next(f64::from(at), &mut draws()), Some(0)));
         (0..50).for_each(|_| clock.come(1, &Entitlement::EQUAL, asks(1, 100.0)));
-        let next: Vec<u64> = (0..20).map(|at| clock.next(100.0 + f64::from(at)).unwrap()).collect();
+        let next: Vec<u64> =
+            (0..20).map(|at| clock.next(100.0 + f64::from(at), &mut draws()).unwrap()).collect();
         assert_eq!(next.iter().sum::<u64>(), 10, "{next:?}");
     }
 }

@@ -1,5 +1,6 @@
 //! Policies of shares: which of the clients that wait is next. One policy, one file.
 
+use headrace_kernel::Draws;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -37,8 +38,8 @@ pub trait Policy {
     /// Adds a request of a client, whose entitlement is the same each time.
     fn come(&mut self, client: u32, entitled: &Entitlement, request: Waiting);
 
-    /// Lets the next request go on, and returns its ticket; `None` if nobody may at `now`.
-    fn next(&mut self, now_ns: f64) -> Option<u64>;
+    /// Lets the next request go on, and returns its ticket; `None` if nobody may at `now`. A policy that leaves it to chance draws.
+    fn next(&mut self, now_ns: f64, draws: &mut Draws) -> Option<u64>;
 
     /// Returns when the next request may go on, in ns, if no other comes; `None` if nobody waits for a time.
     fn ready_ns(&self) -> Option<f64> {
@@ -88,11 +89,23 @@ policies! {
     Priority = "priority" priority by ["priority"],
     /// Deficit round robin: one share after another, each for `weight` operations in its turn (Shreedhar and Varghese, SIGCOMM 1995).
     RoundRobin = "round_robin" round_robin by ["weight", "read_cost", "write_cost"],
+    /// Drawn by `weight`; requests that cost more than others are drawn less often, down to a tenth (Ceph's weighted priority queue).
+    Wpq = "wpq" wpq by ["weight", "read_cost", "write_cost"],
 }
 
 #[expect(clippy::derivable_impls, reason = "the macro that declares it knows no default")]
 impl Default for PolicySpec {
     fn default() -> Self {
         Self::MClock
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use headrace_kernel::{Draws, RngStream};
+
+    /// Draws of a policy that leaves nothing to chance.
+    pub(super) fn draws() -> Draws {
+        RngStream::named(0, "", "share").draws()
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use headrace_kernel::Draws;
+
 use super::{Entitlement, Policy, Waiting};
 
 /// Tickets of those who wait, by their priority and in the order in which they came.
@@ -15,7 +17,7 @@ impl Policy for Priority {
         self.waiting.entry(entitled.priority).or_default().push_back(request.ticket);
     }
 
-    fn next(&mut self, _: f64) -> Option<u64> {
+    fn next(&mut self, _: f64, _: &mut Draws) -> Option<u64> {
         self.waiting.values_mut().find_map(VecDeque::pop_front)
     }
 }
@@ -23,6 +25,7 @@ impl Policy for Priority {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::block::shares::policy::tests::draws;
     use proptest::prelude::*;
 
     proptest! {
@@ -37,7 +40,7 @@ mod tests {
                     waiting.push((priority, ticket));
                 } else {
                     let most_urgent = waiting.iter().copied().min();
-                    prop_assert_eq!(policy.next(0.0), most_urgent.map(|(_, ticket)| ticket));
+                    prop_assert_eq!(policy.next(0.0, &mut draws()), most_urgent.map(|(_, ticket)| ticket));
                     waiting.retain(|waits| Some(*waits) != most_urgent);
                 }
             }

@@ -5,6 +5,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use headrace_kernel::Draws;
+
 use super::{Entitlement, Policy, Waiting};
 
 #[derive(Debug)]
@@ -64,7 +66,7 @@ impl Policy for RoundRobin {
         of.waiting.push_back(request);
     }
 
-    fn next(&mut self, _: f64) -> Option<u64> {
+    fn next(&mut self, _: f64, _: &mut Draws) -> Option<u64> {
         let goes_on = |id: u32| self.clients[&id].next_cost() <= self.clients[&id].deficit;
         if !self.current.is_some_and(goes_on) {
             self.next_turn()?;
@@ -84,6 +86,7 @@ impl Policy for RoundRobin {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::block::shares::policy::tests::draws;
     use proptest::prelude::*;
 
     fn of_weight(weight: f64) -> Entitlement {
@@ -107,7 +110,7 @@ mod tests {
         }
         let (mut sums, mut all) = (vec![0.0; weights.len()], Vec::new());
         for _ in 0..requests {
-            let (client, cost) = asked[policy.next(0.0).expect("they always ask") as usize];
+            let (client, cost) = asked[policy.next(0.0, &mut draws()).expect("they always ask") as usize];
             sums[client] += cost;
             ask(&mut policy, client, &mut asked);
             all.push(sums.clone());
@@ -143,7 +146,7 @@ mod tests {
                     policy.come(client, &of_weight(f64::from(client) + 0.5), Waiting { ticket, cost: cost.into(), came_ns: 0.0 });
                     waiting.insert(ticket);
                 } else {
-                    let next = policy.next(0.0);
+                    let next = policy.next(0.0, &mut draws());
                     prop_assert_eq!(next.is_some(), !waiting.is_empty());
                     prop_assert!(next.is_none_or(|ticket| waiting.remove(&ticket)));
                 }
@@ -164,7 +167,7 @@ mod tests {
                 ticket += 1;
             }
         }
-        let order: Vec<u64> = std::iter::from_fn(|| policy.next(0.0)).collect();
+        let order: Vec<u64> = std::iter::from_fn(|| policy.next(0.0, &mut draws())).collect();
         assert_eq!(order, [0, 3, 1, 2, 4, 6, 7, 5, 8]);
     }
 
@@ -178,7 +181,8 @@ mod tests {
                 policy.come(client, &of_weight(weight), request);
             }
         }
-        let order: Vec<u64> = std::iter::from_fn(|| policy.next(0.0)).map(|ticket| ticket / 4).collect();
+        let order: Vec<u64> =
+            std::iter::from_fn(|| policy.next(0.0, &mut draws())).map(|ticket| ticket / 4).collect();
         assert_eq!(order, [2, 2, 2, 1, 2, 1, 1, 1].map(|client: u64| client), "{order:?}");
     }
 }
