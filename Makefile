@@ -103,7 +103,7 @@ rust-test:
 	$(STEP) "Rust tests, benchmarks at their smallest" cargo test --quiet --workspace
 
 # Tests that take seconds.
-QUICK := $(addprefix tests/test_,contract.py english.py imports.py python.py requests.py solve.py starting.py tables.py timeline.py)
+QUICK := $(addprefix tests/test_,contract.py imports.py python.py requests.py solve.py starting.py tables.py timeline.py)
 
 python-quick: $(EXTENSION)
 	$(STEP) "quick Python tests" $(BIN)/pytest -n logical --dist worksteal $(QUICK)

@@ -1,7 +1,7 @@
 """Runs the tests of mClock's profiles: what clients, recovery and snaptrim get of four OSDs."""
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from headrace.study import Claim, Judged, Obtained, Study, verdict
@@ -20,6 +20,7 @@ TRIMS = {"to": "snaps", "arrivals": {"closed": {"depth": 16}}, "size": "1 MiB", 
 FAULTS = [{"component": "returned", "fails": "500 ms", "replaced": "600 ms"}]
 # What each access to an OSD for background work counts as: Ceph's `osd_recovery_cost` and `osd_snap_trim_cost`.
 COSTS = {"rebuild": {"read_cost": "20 MiB", "write_cost": "20 MiB"}, "scrub": {"write_cost": "1 MiB"}}
+WPQ = {"policy": "wpq", "capacity": None}
 OSDS = ("osd0", "osd1", "osd2", "osd3")
 
 # Background work, and what its rate is called.
@@ -46,22 +47,53 @@ def judged(study: Study) -> Iterator[Judged]:
     found: dict[str, dict[str, Rates]] = {"trimming": {}, "recovering": {}}
     for profile, shares in claims["shares"].items():
         study.tell(profile.replace("_", " "))
-        works = ({TRIMMED}, {RECOVERED}, {TRIMMED, RECOVERED})
-        at: dict[frozenset[str], Rates] = {frozenset(): alone} | {
-            frozenset(work): rates(study, shares, work) for work in works
-        }
-        found["trimming"][profile] = over_a_test(claims, at, {TRIMMED: claims["trims_alone"]})
-        beside = {TRIMMED: claims["trims_beside"], RECOVERED: claims["recoveries"]}
-        found["recovering"][profile] = over_a_test(claims, at, beside)
+        for kind, means in both_tests(study, alone, lambda work, shares=shares: rates(study, shares, work)).items():
+            found[kind][profile] = means
     for kind, measured in claims["measured"].items():
         for name, by_profile in measured.items():
             yield from compared(claims, (kind, name), by_profile, found[kind])
             yield ordered(claims, (kind, name), found[kind])
+    yield from under_wpq(study, alone)
 
 
-def rates(study: Study, shares: Json, works: set[str]) -> Rates:
-    """Return what clients and background work get of the OSDs per second while all of this work goes on."""
-    changes: dict[str, object] = {"run.time": f"{SMALL_SECONDS if study.small else SECONDS} s"}
+def both_tests(study: Study, alone: Rates, of: Callable[[set[str]], Rates]) -> dict[str, Rates]:
+    """Return the means over the test with snaptrim alone, and over that with recovery as well."""
+    claims = study.document["profiles"]
+    at: dict[frozenset[str], Rates] = {frozenset(): alone}
+    at |= {frozenset(work): of(work) for work in ({TRIMMED}, {RECOVERED}, {TRIMMED, RECOVERED})}
+    beside = {TRIMMED: claims["trims_beside"], RECOVERED: claims["recoveries"]}
+    return {
+        "trimming": over_a_test(claims, at, {TRIMMED: claims["trims_alone"]}),
+        "recovering": over_a_test(claims, at, beside),
+    }
+
+
+def under_wpq(study: Study, alone: Rates) -> Iterator[Judged]:
+    """Judge what the scheduler WPQ gives to clients and background work."""
+    claims = study.document["wpq"]
+    study.tell("WPQ")
+    # It has no limits, so an OSD has no capacity.
+    others = {f"system.{osd}.{field}": value for osd in OSDS for field, value in WPQ.items()}
+    others["system.moving.recovery"] = claims["recovery"]
+    found = both_tests(study, alone, lambda work: rates(study, claims["shares"], work, others))
+    for kind, measured in claims["measured"].items():
+        for name, published in measured.items():
+            claim = Claim(
+                f"I1-wpq-{kind}-{name}",
+                f"{NAMES[name]}, {kind}, WPQ",
+                published,
+                claims["source"],
+                percent=claims["percent"],
+            )
+            yield verdict(claim, Obtained(found[kind][name]))
+
+
+def rates(study: Study, shares: Json, works: set[str], others: Json | None = None) -> Rates:
+    """Return what clients and background work get of the OSDs per second while all of this work goes on.
+
+    `others` are further fields of the OSDs and of the recovery, by their place.
+    """
+    changes: dict[str, object] = {"run.time": f"{SMALL_SECONDS if study.small else SECONDS} s"} | (others or {})
     for osd in OSDS if shares else ():
         changes[f"system.{osd}.by_cause"] = {cause: of | COSTS.get(cause, {}) for cause, of in shares.items()}
     if TRIMMED in works:

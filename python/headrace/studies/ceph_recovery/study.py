@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from headrace.studies.ceph_recovery import profiles
+from headrace.studies.ceph_recovery import profiles, scale
 from headrace.study import Claim, Judged, Obtained, Study, verdict
 
 Json = dict[str, Any]
@@ -26,6 +26,7 @@ def obtain(study: Study) -> Iterator[Judged]:
         for size in case["sizes"]:
             yield from accesses(study, case, size)
     yield from profiles.judged(study)
+    yield from scale.judged(study)
     for name in ("small", "large"):
         yield faster(study, name)
 
