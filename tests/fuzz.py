@@ -101,7 +101,7 @@ class Trial:
 
 def hurried(data: Json) -> bool:
     """Return true if `wall_time` ended the run, or the simulations that measure headroom."""
-    return data["ended"] == "too_long" or (data["bottleneck"] or {}).get("cut_off", False)
+    return bool(data["ended"] == "too_long" or (data["bottleneck"] or {}).get("cut_off"))
 
 
 def impossible(value: Any, where: str = "") -> Iterator[tuple[str, float]]:

@@ -54,7 +54,10 @@ def test_workers_of_pytorch_read_whole_batches(tmp_path: Path) -> None:
         "preprocess": "0 ms",
         "samples": 168,
         "epochs": 5,
-        "checkpoint": {"every": 24, "first": 60, "writers": 1, "size": "499153191 B"},
+        "checkpoint": {
+            **{"every": 24, "first": 60, "writers": 1, "size": "499153191 B"},
+            **{"write": "1 MiB", "in_flight": 32},
+        },
     }
     sizes = [int(one["size"].removesuffix(" B")) for one in found.document["workload"]["training"]["size"]["mix"]]
     mean = sum(sizes) / len(sizes)
@@ -354,3 +357,47 @@ def test_what_cannot_be_simulated_is_refused(headrace: Run, tmp_path: Path, chan
     assert refused.returncode == 2
     assert says in " ".join(refused.stderr.split())
     assert not (tmp_path / "out.yaml").exists()
+
+
+def test_defaults_are_files_beside_it(tmp_path: Path) -> None:
+    base = {"dataset": {"num_files_train": 100, "record_length_bytes": 1_000_000}, "reader": {"batch_size": 7}}
+    (tmp_path / "unet3d.yaml").write_text(yaml.safe_dump(base | {"train": {"computation_time": 0.3}}))
+    own = tmp_path / "own.yaml"
+    own.write_text(yaml.safe_dump({"defaults": ["unet3d", "_self_"], "reader": {"batch_size": 4}}))
+    found = dlio.scenario(own).document["workload"]["training"]
+    steps = found["arrivals"]["steps"]
+    assert (found["size"], steps["samples"], steps["batch"], steps["compute"]) == ("1 MB", 100, 4, "300 ms")
+    # What is named after it overrides it.
+    own.write_text(yaml.safe_dump({"defaults": ["_self_", "unet3d"], "reader": {"batch_size": 4}}))
+    assert dlio.scenario(own).document["workload"]["training"]["arrivals"]["steps"]["batch"] == 7
+    for defaults, told in (
+        (["bert"], "there is no"),
+        ([{"framework": "x"}], "not the name of a file"),
+        (["own"], "back"),
+    ):
+        own.write_text(yaml.safe_dump({"defaults": defaults}))
+        with pytest.raises(ScenarioError, match=told):
+            dlio.scenario(own)
+
+
+def test_options_may_be_spelt_as_on_the_command_line_of_dlio(tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    file.write_text(yaml.safe_dump({"hydra": {"run": {}}, "workload": {"dataset": {"num_files_train": 100}}}))
+    made = dlio.scenario(file, params=["++workload.reader.batch_size=5"])
+    assert made.document["workload"]["training"]["arrivals"]["steps"]["batch"] == 5
+    assert any("computing takes no time" in remark for remark in made.remarks)
+
+
+def test_steps_to_a_checkpoint_are_counted_in_each_epoch(tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    document = {
+        "dataset": {"num_files_train": 100},
+        "workflow": {"checkpoint": True},
+        "metric": {"au": 0.7},
+        "checkpoint": {"steps_between_checkpoints": 20, "model_size": 10**6},
+    }
+    file.write_text(yaml.safe_dump(document))
+    made = dlio.scenario(file)
+    checkpoint = made.document["workload"]["training"]["arrivals"]["steps"]["checkpoint"]
+    assert (checkpoint["every"], checkpoint["each_epoch"], checkpoint["in_flight"]) == (20, True, 32)
+    assert any("au(training) > 70 %" in remark for remark in made.remarks)

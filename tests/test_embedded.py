@@ -438,6 +438,34 @@ def test_power_fails_at_the_present_of_the_environment() -> None:
     assert answered[-1] < loss.unanswered[0], "the client waits for an answer that never comes"
 
 
+def test_what_is_answered_as_power_fails_and_not_heard_is_unanswered() -> None:
+    env = simpy.Environment()
+    disks = Disks(env, Storage(Scenario(DISK), remember_writes=True))
+    write = disks["disk"].write(0, 4096)
+    heard: list[int] = []
+    write.callbacks.append(lambda event: heard.append(event.value.ticket))
+    # The answer is scheduled, and the step that has it happen is not made.
+    while not write.triggered:
+        env.step()
+    loss = disks.lose_power()
+    assert (loss.lost, loss.unanswered) == ((), (0,))
+    env.run()
+    assert heard == []
+    again = disks["disk"].write(0, 4096)
+    env.run(until=again)
+    assert again.value.ticket == 1
+
+
+def test_storage_and_environment_begin_together() -> None:
+    storage = Storage(Scenario(DISK))
+    with pytest.raises(ValueError, match="begin both at 0"):
+        Disks(simpy.Environment(initial_time=-5), storage)
+    storage.advance(10**9)
+    with pytest.raises(ValueError, match="begin both at 0"):
+        Disks(simpy.Environment(), storage)
+    Disks(simpy.Environment(initial_time=1), storage)
+
+
 @pytest.fixture(scope="module")
 def library() -> Path:
     """Return the folder of the library for C. Beside the extension it shares what that was built with."""

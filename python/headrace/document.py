@@ -1552,7 +1552,7 @@ class BytesLimit(TypedDict):
 Excess: TypeAlias = "Literal['queue'] | Literal['refuse']"
 """Treatment of requests beyond a limit."""
 
-PolicySpec: TypeAlias = "Literal['mclock'] | Literal['priority'] | Literal['round_robin']"
+PolicySpec: TypeAlias = "Literal['mclock'] | Literal['priority'] | Literal['round_robin'] | Literal['wpq']"
 """Policy by which shares choose who is next."""
 
 class ShareNumbers(TypedDict):
@@ -1561,7 +1561,7 @@ class ShareNumbers(TypedDict):
     reservation: NotRequired[str | None]
     """Operations per second that it gets first, or a part of `capacity`, under `mclock`. Default: none."""
     weight: NotRequired[float | None]
-    """Its part beside the weights of others: of what reservations leave under `mclock`, or operations in each turn under `round_robin`. Default: 1."""
+    """Its part beside the weights of others: of what reservations leave under `mclock`, operations in each turn under `round_robin`, or of the chance to be next under `wpq`. Default: 1."""
     limit: NotRequired[str | None]
     """Operations per second that it gets at most, or a part of `capacity`, under `mclock`. Default: no limit."""
     priority: NotRequired[int | None]
@@ -1717,7 +1717,9 @@ class AdapterSpec(TypedDict):
     """A host bus adapter."""
 
     command: NotRequired[str]
-    """Processor time per command."""
+    """Processor time per command: one command after another."""
+    latency: NotRequired[str]
+    """Time that a command takes through the adapter and back besides, while others go on."""
     queue_depth: NotRequired[int | None]
     """Maximum number of commands outstanding per target; others wait. Default: no limit."""
     coalescing: NotRequired[Coalescing | None]
@@ -2380,6 +2382,8 @@ class CheckpointSpec(TypedDict):
     """Steps from one to the next."""
     first: NotRequired[int | None]
     """Steps before the first. Default: `every`."""
+    each_epoch: NotRequired[bool]
+    """True if these steps are counted from the beginning of each epoch, as DLIO does; else from that of the run."""
     writers: NotRequired[int | None]
     """How many of the accelerators write; the others wait for them. Default: all."""
     size: str

@@ -231,9 +231,9 @@ class StepResults(TypedDict):
     au: float | None
     """Accelerator utilisation (AU): computing time ÷ (computing time + stalls); null if there was no such step."""
     prefetched_share: float
-    """Share of these steps whose batches may have been fetched before the first of the run had ended, while nothing was computed; where all epochs ended, before the first of theirs had."""
+    """Share of these steps whose batches may have been fetched before the first of their epoch had ended, while nothing was computed."""
     au_at_most: bool
-    """True if that is 0.05 or more, or 0.5 of whole epochs: where storage limits accelerators, a longer run, or one with longer epochs, has a lower `au`."""
+    """True if that is 0.05 or more, or 0.5 where epochs ended: where storage limits accelerators, a longer run, or one with longer epochs, has a lower `au`."""
     samples_per_s: float
     """Samples processed by all accelerators per second, over all whole steps and checkpoints."""
     stall_ms: float | None
@@ -398,6 +398,8 @@ class Bottleneck(TypedDict):
     """This component, or the one that it is a part of, if a longer run would find that busier: work that its requests cause is still to come, such as garbage collection. `saturates_at` is null then."""
     trials: HeadroomTrials | None
     """The short simulations by which an estimate was found; null where utilisation alone is the estimate."""
+    cut_off: bool
+    """True if `limits.wall_time` or an interrupt ended these simulations: another run may find another headroom."""
 
 class ClosedLoad(TypedDict):
     """Clients that wait for answers before they go on, and the component that limits them."""

@@ -37,11 +37,16 @@ class Disks:
     """
 
     def __init__(self, env: Environment, storage: Storage, *, unit_s: float = 1.0) -> None:
-        """Attach a storage to an environment."""
+        """Attach a storage to an environment; raise `ValueError` unless both are at the same time."""
         above(unit_s=unit_s)
-        storage.attach(self)
         self.env, self.storage, self.ns = env, storage, unit_s * 1e9
+        if env.now < 0 or self._ns(env.now) < storage.now_ns:
+            began = f"{env.now:g}, and the storage is at {storage.now_ns} ns"
+            raise ValueError(f"the environment is at {began}: begin both at 0")
+        storage.attach(self)
         self._waiting: dict[int, Event] = {}
+        # Events that are scheduled and have not happened.
+        self._answered: dict[int, Event] = {}
         self._is_due = False
 
     def __getitem__(self, target: str) -> "Disk":
@@ -60,11 +65,18 @@ class Disks:
         return self.storage
 
     def lose_power(self) -> PowerLoss:
-        """Have power fail now, as `Storage.lose_power` does; the events of requests without an answer never happen."""
+        """Have power fail now, as `Storage.lose_power` does; the events of requests without an answer never happen.
+
+        What is answered at this very instant, and whose event has not happened, is without an answer too.
+        """
         loss = self.present().lose_power()
         for ticket in loss.unanswered:
             self._waiting.pop(ticket)
-        return loss
+        unheard, self._answered = self._answered, {}
+        for event in unheard.values():
+            event.callbacks.clear()
+        lost = tuple(write for write in loss.lost if write.ticket not in unheard)
+        return PowerLoss(lost, (*loss.unanswered, *unheard))
 
     def submit(self, target: str, op: Op, address: int, size: int, *, durable: bool = False) -> Event:
         """Return the event of a request's completion."""
@@ -113,10 +125,15 @@ class Disks:
         if done is not None:
             if done.ticket not in self._waiting:
                 raise ValueError(f"request {done.ticket} was not submitted through `Disks`, which alone lets time pass")
-            again = done.at_ns / self.ns
-            self._happen(self._waiting.pop(done.ticket), done, again, lambda _: self._pass_at(self.env.now))
+            self._answered[done.ticket] = event = self._waiting.pop(done.ticket)
+            self._happen(event, done, done.at_ns / self.ns, lambda _: self._heard(done.ticket))
         elif after < float("inf"):
             self._pass_at(after)
+
+    def _heard(self, ticket: int) -> None:
+        """Go on after the event of a request has happened."""
+        self._answered.pop(ticket, None)
+        self._pass_at(self.env.now)
 
 
 @dataclass(frozen=True)

@@ -323,9 +323,10 @@ pub unsafe extern "C" fn headrace_submit(
     ticket: *mut u64,
 ) -> HeadraceStatus {
     // SAFETY: the caller says that both are null or valid.
-    let (Some(of), Some(asked)) = (unsafe { (storage.as_mut(), request.as_ref()) }) else {
+    let (Some(of), asked) = (unsafe { (storage.as_mut(), request.as_ref()) }) else {
         return HeadraceStatus::Invalid;
     };
+    let Some(asked) = asked else { return of.refuse(HeadraceStatus::Invalid, "the request is null") };
     let Some(op) = [Op::Read, Op::Write, Op::Discard, Op::Flush].get(asked.op as usize) else {
         let message = "the operation is none of 0 (read), 1 (write), 2 (discard), 3 (flush)";
         return of.refuse(HeadraceStatus::Unknown, message);
@@ -360,9 +361,10 @@ pub unsafe extern "C" fn headrace_submit_file(
     ticket: *mut u64,
 ) -> HeadraceStatus {
     // SAFETY: the caller says that both are null or valid.
-    let (Some(of), Some(asked)) = (unsafe { (storage.as_mut(), request.as_ref()) }) else {
+    let (Some(of), asked) = (unsafe { (storage.as_mut(), request.as_ref()) }) else {
         return HeadraceStatus::Invalid;
     };
+    let Some(asked) = asked else { return of.refuse(HeadraceStatus::Invalid, "the request is null") };
     let acts = [FileAct::Get, FileAct::Put, FileAct::Stage, FileAct::Delete, FileAct::Cancel];
     let Some(act) = acts.get(asked.act as usize) else {
         let message = "the operation is none of 0 (get), 1 (put), 2 (stage), 3 (delete), 4 (cancel)";

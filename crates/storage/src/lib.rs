@@ -33,6 +33,7 @@ pub use self::core::timeline::{Journey, Timeline, Visit};
 pub use self::core::witness::Witness;
 pub use self::core::work::{Listed, Serve, Work};
 pub use self::core::{graph, station};
+pub use self::fabric::dispatcher::Dispatcher;
 pub use self::fabric::path_transfer::PathTransfer;
 pub use self::fabric::{fc_loop, link, wire};
 

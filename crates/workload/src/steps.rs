@@ -88,6 +88,9 @@ pub struct CheckpointSpec {
     /// Steps before the first. Default: `every`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first: Option<u64>,
+    /// True if these steps are counted from the beginning of each epoch, as DLIO does; else from that of the run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub each_epoch: bool,
     /// How many of the accelerators write; the others wait for them. Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]

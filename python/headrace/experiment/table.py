@@ -389,6 +389,10 @@ class Table(InNotebook):
             overloaded = self.experiment.points and all(map(self.is_overloaded, self.experiment.points))
             unknown = "is not known: no run counted it, or what it measures did not end"
             return f"{in_words(metric)} {'grows with run length' if overloaded else unknown}."
+        known = [point for point in self.experiment.points if not self.reason(point) and self.mean(point, metric)]
+        if least[1] == most[1] and len(known) > 1:
+            where = "all points" if len(known) == len(self.experiment.points) else f"all {len(known)} where it is known"
+            return f"{in_words(metric)} is {_value(metric, *least[1:])} at {where}."
         if least[0] == most[0]:
             where = f" at {least[0]}" if len(self.experiment.points) > 1 else ""
             others = "" if not where or self._are_overloaded(but=least[0]) else "; at the others it is not known"
@@ -615,6 +619,16 @@ def _value(metric: str, middle: float, half: float | None) -> str:
     return format_time(middle, half) if metric.endswith("_ms") else interval(middle, half)
 
 
+# Metrics of training, in words.
+OF_STEPS = {
+    "au": "utilisation of accelerators",
+    "stall_ms": "mean stall of a step",
+    "start_ms": "mean stall of first steps",
+    "checkpoint_ms": "mean time of a checkpoint",
+    "restore_ms": "mean time to read a checkpoint back",
+}
+
+
 def in_words(metric: str) -> str:
     """Return what a metric is, to begin a sentence with.
 
@@ -624,8 +638,8 @@ def in_words(metric: str) -> str:
     if (time := time_of(metric)) is not None:
         return f"The share of {metric[: metric.rindex('.within_')]} within {format_time(time)}"
     of, _, what = metric.rpartition(".")
-    if what == "au":
-        return f"The utilisation of accelerators of {of}"
+    if what in OF_STEPS:
+        return f"The {OF_STEPS[what]} of {of}"
     if what.endswith("_ms") and what.removesuffix("_ms") in TIMES:
         return f"The {what.removesuffix('_ms')} response of {of}"
     what = re.sub("_(ms|s)$", "", what) if not what.endswith("_per_s") else what

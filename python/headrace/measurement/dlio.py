@@ -41,6 +41,7 @@ MOST_THREADS = 4096 // FILES_OPEN
 # Requests that the kernel gives to a device at once when it writes back (`BLK_MAX_REQUEST_COUNT`, block/blk.h), and
 # windows that it reads ahead: the present one and the next (mm/readahead.c).
 WRITTEN_BACK, WINDOWS = 32, 2
+WRITES_BACK = "as the kernel writes back: with direct I/O, set `in_flight`"
 # Requests of a run: enough for an answer, in seconds.
 MOST_REQUESTS = 1_000_000
 
@@ -126,8 +127,8 @@ IGNORED = {
     "output": OWN,
     "profiling": OWN,
     "metric": 'AU is a metric of each run: `headrace capacity … --until "au(training) > 90 %"`',
+    "metric.exclude": "AU leaves out the first step of each epoch and after each checkpoint, and no others",
     "hydra": OWN,
-    "defaults": OWN,
 }
 
 
@@ -189,25 +190,23 @@ class _Configuration:
         import yaml
 
         self.path, self.accelerators = path, accelerators
-        try:
-            document = yaml.safe_load(read_text(path, HELP))
-        except yaml.YAMLError as error:
-            raise refusal(path, f"{path} is not YAML: {str(error).splitlines()[0]}", HELP) from None
-        if isinstance(document, dict) and set(document) == {"workload"}:
-            document = document["workload"]
-        if not isinstance(document, dict) or not any(isinstance(document.get(part), dict) for part in PARTS):
+        self.options = _options(path)
+        if not any(option.startswith(tuple(f"{part}." for part in PARTS)) for option in self.options):
             raise refusal(path, f"{path} has no {OR_PARTS}, so it is no configuration of DLIO", HELP)
-        self.options = dict(_flat("", document))
+        given = set()
         for param in params:
             option, equals, value = param.partition("=")
             if not equals:
                 raise refusal(path, f"`{param}` is no option with a value", "write `dataset.num_files_train=5600`")
+            # As Hydra has it on DLIO's command line.
+            option = option.strip().lstrip("+").removeprefix("workload.")
+            given.add(option)
             try:
-                self.options[option.strip()] = yaml.safe_load(value)
+                self.options[option] = yaml.safe_load(value)
             except yaml.YAMLError:
                 raise refusal(path, f"the value in `{param}` is not YAML", "close its brackets and quotes") from None
         # As they are called once aliases are resolved.
-        self.given = {param.partition("=")[0].strip().replace("data_reader.", "reader.") for param in params}
+        self.given = {option.replace("data_reader.", "reader.") for option in given}
         self.honoured: set[str] = {"framework", "workflow.train", "dataset.format"}
         self.remarks: list[str] = []
 
@@ -352,8 +351,8 @@ class _Configuration:
         checkpoint = {"every": 1, **self._written(), "write": _size(READ), "in_flight": WRITTEN_BACK}
         checkpoint |= {"restores": reads, "reads_in_flight": WINDOWS} if reads > 0 else {}
         self.remarks.append(
-            f"each accelerator has {WRITTEN_BACK} writes of {_size(READ)} in flight, as the kernel writes back, and "
-            f"{WINDOWS} reads, as it reads ahead; with direct I/O, set `in_flight` and `reads_in_flight`"
+            f"each writer has {WRITTEN_BACK} writes of {_size(READ)} in flight, {WRITES_BACK}; each accelerator has "
+            f"{WINDOWS} reads, as it reads ahead: with direct I/O, set `reads_in_flight` too"
         )
         steps: Json = {"accelerators": self.accelerators, "batch": 0, "compute": _time(pause)}
         return steps | {"epochs": max(writes, 1), "checkpoint": checkpoint}
@@ -413,6 +412,8 @@ class _Configuration:
             "batch": reads,
             "compute": self.time("train.computation_time"),
         }
+        if not any(_is_within(option, "train.computation_time") for option in self.options):
+            self.remarks.append("`train.computation_time` is missing: as with DLIO, computing takes no time")
         pipeline = self._pipeline(threads, batch, per_file, is_pytorch=is_pytorch)
         steps |= {"threads": pipeline.threads, "fetch": "batch" if is_pytorch else "sample"}
         steps |= {"prefetch": pipeline.prefetch, "read": self._read(is_pytorch=is_pytorch)}
@@ -425,7 +426,11 @@ class _Configuration:
         limit = int(self.number("train.total_training_steps", default=-1, least=-1))
         if limit > 0:
             # DLIO begins to count in each epoch.
-            samples = min(samples, limit * batch * self.accelerators)
+            needed = limit * batch * self.accelerators
+            if needed > samples:
+                told = f"is {limit}: {needed:,} samples, and an epoch has {samples:,}; DLIO refuses that"
+                raise self.bad("train.total_training_steps", told, "lower it, or raise `dataset.num_files_train`")
+            samples = needed
         in_order = min(per_file, samples)
         if is_pytorch and not groups and per_file > 1 and self._is_shuffled("sample"):
             in_order = 1
@@ -488,9 +493,12 @@ class _Configuration:
         written = self._written()
         if not self.is_on("workflow.checkpoint", default=False):
             return {}
-        first = {"first": after * epoch} if every <= 0 else {}
-        every = every if every > 0 else max(epochs * epoch, 1)
-        return {"checkpoint": {"every": every, **first, **written}}
+        # DLIO counts steps in each epoch, and epochs from the first.
+        when = {"every": every, "each_epoch": True}
+        if every <= 0:
+            when = {"every": max(epochs * epoch, 1), "first": after * epoch}
+        self.remarks.append(f"each writer has {WRITTEN_BACK} writes of {_size(READ)} in flight, {WRITES_BACK}")
+        return {"checkpoint": {**when, **written, "write": _size(READ), "in_flight": WRITTEN_BACK}}
 
     def _written(self) -> Json:
         """Return which accelerators write how much of a checkpoint."""
@@ -616,7 +624,44 @@ class _Configuration:
                 raise self.bad(option, "is no option of DLIO that headrace knows", f"did you mean `{meant[0]}`?")
             else:
                 why = IGNORED[known] if known else "headrace does not know this option"
+            if option == "metric.au":
+                goal = self.number("metric.au", default=0.9)
+                why = why.replace("90 %", f"{100 * goal:g} %")
             self.remarks.append(f"`{option}` is ignored: {why}")
+
+
+def _options(path: Path, within: tuple[Path, ...] = ()) -> Json:
+    """Return the options of a file by their paths, with those of the files that its `defaults` name, as Hydra does."""
+    import yaml
+
+    try:
+        document = yaml.safe_load(read_text(path, HELP))
+    except yaml.YAMLError as error:
+        raise refusal(path, f"{path} is not YAML: {str(error).splitlines()[0]}", HELP) from None
+    if isinstance(document, dict) and isinstance(document.get("workload"), dict):
+        document = document["workload"]
+    if not isinstance(document, dict):
+        raise refusal(path, f"{path} has no {OR_PARTS}, so it is no configuration of DLIO", HELP)
+    names = document.pop("defaults", None) or []
+    names = names if "_self_" in names else [*names, "_self_"]
+    options: Json = {}
+    for name in names:
+        options |= dict(_flat("", document)) if name == "_self_" else _default(path, name, (*within, path))
+    return options
+
+
+def _default(path: Path, name: object, within: tuple[Path, ...]) -> Json:
+    """Return the options of a file that another has among its `defaults`."""
+    if not isinstance(name, str):
+        help_ = "write the options of the file that is meant into this one"
+        raise refusal(path, f"{path}: `defaults` has {str(name)[:60]}, not the name of a file beside it", help_)
+    file = path.parent / f"{name.rsplit('/', 1)[-1].removesuffix('.yaml')}.yaml"
+    if file in within:
+        raise refusal(path, f"{path}: `defaults` leads back to {file}", "remove it from the `defaults` of one of them")
+    if not file.exists():
+        help_ = "put that file beside this one, or write its options into this one"
+        raise refusal(path, f"{path}: `defaults` names `{name}`, and there is no {file}", help_)
+    return _options(file, within)
 
 
 def _is_within(option: str, name: str) -> bool:

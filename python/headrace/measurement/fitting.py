@@ -17,7 +17,7 @@ from headrace.devices import fitted as rows
 from headrace.errors import refusal
 from headrace.measurement import comparison, loads, posterior
 from headrace.measurement.loads import Load
-from headrace.measurement.parameter import Parameter, parameter, place_of
+from headrace.measurement.parameter import Parameter, in_unit, parameter, place_of
 from headrace.measurement.points import Measurement, Tell
 from headrace.measurement.posterior import Fit, Known
 from headrace.measurement.problem import FITTED, Problem, independent
@@ -315,7 +315,7 @@ def file_text(found: Json) -> str:
 
     remarks = ["fitted by `headrace calibrate scenario`: each parameter as it was, is, ± standard error"]
     for row in found["parameters"]:
-        error = f"{row['standard_error']:.2g}{' ' + row['unit'] if row['unit'] else ''}"
+        error = in_unit(row["unit"], float(f"{row['standard_error']:.2g}"))
         remarks.append(f"  {row['parameter']}: {row['was']} → {row['is']} ± {error}")
     return device_file.text(json.loads(json.dumps(found["scenario"])), remarks)
 

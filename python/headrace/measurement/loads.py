@@ -10,7 +10,7 @@ from headrace import _core
 from headrace._core import ScenarioError
 from headrace.errors import refusal
 from headrace.measurement.points import PERCENTILES, Measurement
-from headrace.parallel import each
+from headrace.parallel import each, watch
 from headrace.quantities import exact_time, size
 from headrace.result_types import StreamResults
 from headrace.scenario import Scenario
@@ -263,7 +263,7 @@ def _in_files(stream: Json, load: Load, at: int, jobs: int) -> Json:
 def simulated(document: Json, file: str, load: Load) -> dict[str, Json]:
     """Run a scenario under a load; return each of `MEASURES` by operation, and if caches were full."""
     try:
-        results = Scenario(json.dumps(document), file).run(theory=False, threads=1)
+        results = Scenario(json.dumps(document), file).run(theory=False, threads=1, watch=watch)
     except ScenarioError as error:
         # Its places are those of a document that the user never sees.
         first = json.loads(error.problems)[0]

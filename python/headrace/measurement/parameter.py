@@ -14,10 +14,10 @@ from headrace.written import written
 
 # A value that was written with few digits lies at a bound all the same.
 ROUNDED = 1e-6
-# What a quantity can be, with its base unit.
-KINDS = {"time": "ns", "size": "B", "data rate": "B/s", "frequency": "/s"}
+# What a quantity can be, with its base unit; a share is a number from 0 to 1, whether or not it is written in per cent.
+KINDS = {"time": "ns", "size": "B", "data rate": "B/s", "frequency": "/s", "share": "%"}
 # Base units that are not divided.
-WHOLE = ("time", "size")
+WHOLE = ("ns", "B")
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,13 @@ class Parameter:
         ('50 us', '158.114 us', '200 MB/s')
         """
         value = float(f"{self.value(at):.8g}")
-        kind = next((kind for kind, unit in KINDS.items() if unit == self.unit), None)
-        return value if kind is None else written(kind, round(self.value(at)) if kind in WHOLE else value)
+        return in_unit(self.unit, round(self.value(at)) if self.unit in WHOLE else value)
+
+
+def in_unit(unit: str, value: float) -> Any:
+    """Return a number of a base unit as a scenario has it; the number itself where it has no unit."""
+    kind = next((kind for kind, base in KINDS.items() if base == unit), None)
+    return value if kind is None else written(kind, value)
 
 
 def parameter(given: str, scenario: Scenario) -> Parameter:
@@ -100,7 +105,9 @@ def _ends(given: str, low: str, high: str) -> tuple[float, float, str]:
         if all(math.isfinite(end) for end in ends):
             return ends[0], ends[1], unit
     told = f"`{given}`: `{low}` and `{high}` are not two quantities of one kind"
-    raise refusal(given, told, "give both with a unit: times, sizes, data rates, frequencies; or as plain numbers")
+    raise refusal(
+        given, told, "give both with a unit: times, sizes, data rates, frequencies, per cent; or as plain numbers"
+    )
 
 
 def _value_at(document: Any, path: str, beside: Path) -> Any:

@@ -4,7 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
-use headrace_kernel::{Sim, WorkerPool};
+use headrace_kernel::{Pool, Sim, WorkerPool};
 use headrace_storage::{Archive, Arena, Edge, NodeContext, SimContext, Slots, Timeline};
 use headrace_units::Nanos;
 use headrace_work::{Block, Breakdown, FileAct, FileOp, NodeId, Request};
@@ -89,10 +89,13 @@ pub struct Machine {
     #[borrows(sim, background)]
     #[not_covariant]
     hosts: Hosts<'this>,
-    #[borrows(sim, targets, completions, power)]
+    #[borrows(sim)]
+    #[not_covariant]
+    turn: Pool<'this>,
+    #[borrows(sim, turn, targets, completions, power)]
     #[not_covariant]
     visits: WorkerPool<'this, Visit<Block>>,
-    #[borrows(sim, targets, completions)]
+    #[borrows(sim, turn, targets, completions)]
     #[not_covariant]
     file_visits: WorkerPool<'this, Visit<FileOp>>,
     #[borrows(plan, completions, power, sim, arena, targets, visits, file_visits, background, hosts)]
@@ -135,11 +138,12 @@ impl Machine {
             hosts_builder: |sim, background| {
                 Hosts::new(sim, move |(stream, thread)| background.host(stream, thread))
             },
-            visits_builder: |sim, targets, completions, power| {
-                WorkerPool::new(sim, move |visit| serve(sim, targets, (completions, power), visit))
+            turn_builder: |sim| Pool::new(sim, 1, 1),
+            visits_builder: |sim, turn, targets, completions, power| {
+                WorkerPool::new(sim, move |visit| serve((sim, turn), targets, (completions, power), visit))
             },
-            file_visits_builder: |sim, targets, completions| {
-                WorkerPool::new(sim, move |visit| serve_file(sim, targets, completions, visit))
+            file_visits_builder: |sim, turn, targets, completions| {
+                WorkerPool::new(sim, move |visit| serve_file((sim, turn), targets, completions, visit))
             },
             handle_builder: |plan,
                              completions,
@@ -171,12 +175,12 @@ fn targets<'m>(plan: &Plan, arena: Arena<'m>) -> Vec<Option<Edge<'m>>> {
 
 /// Serves a request from its time to its answer.
 async fn serve<'m>(
-    sim: &'m Sim<'m>,
+    (sim, turn): (&'m Sim<'m>, &'m Pool<'m>),
     targets: &'m [Option<Edge<'m>>],
     (completions, power): (&'m RefCell<VecDeque<Completion>>, &'m RefCell<PowerRecord>),
     visit: Visit<Block>,
 ) {
-    arrive(sim, visit.at).await;
+    arrive(sim, turn, visit.at).await;
     let mut breakdown = Breakdown::from(sim.now());
     let edge = targets[visit.target.index()].as_ref().expect("only what serves requests is a target");
     let begun = power.borrow_mut().begin(visit.ticket, visit.target);
@@ -190,12 +194,12 @@ async fn serve<'m>(
 
 /// Serves an operation on a file from its time to its answer. It fails if there is no such file.
 async fn serve_file<'m>(
-    sim: &'m Sim<'m>,
+    (sim, turn): (&'m Sim<'m>, &'m Pool<'m>),
     targets: &'m [Option<Edge<'m>>],
     completions: &'m RefCell<VecDeque<Completion>>,
     visit: Visit<FileOp>,
 ) {
-    arrive(sim, visit.at).await;
+    arrive(sim, turn, visit.at).await;
     let mut breakdown = Breakdown::from(sim.now());
     let edge = targets[visit.target.index()].as_ref().expect("only what serves requests is a target");
     let archive: &Archive = edge.get().expect("only an archive takes files");
@@ -216,12 +220,15 @@ fn known(archive: &Archive, op: FileOp) -> Option<FileOp> {
     }
 }
 
-/// Waits for the time of a request. Requests come after everything that is due, as those of streams do.
-async fn arrive<'m>(sim: &'m Sim<'m>, at: Nanos) {
+/// Waits for the time of a request. Requests come after everything that is due, as those of streams do; of one instant, each comes after what
+/// those before it caused.
+async fn arrive<'m>(sim: &'m Sim<'m>, turn: &'m Pool<'m>, at: Nanos) {
     sim.until(at).await;
+    turn.take(1).await;
     if !sim.is_settled() {
         sim.settled().await;
     }
+    turn.put(1);
 }
 
 fn complete(sim: &Sim, completions: &RefCell<VecDeque<Completion>>, ticket: u64, breakdown: Breakdown) {

@@ -6,6 +6,8 @@ use headrace_units::Nanos;
 pub struct Step {
     /// True if nothing was fetched ahead of it: the first of an epoch, or after a checkpoint.
     pub is_first: bool,
+    /// True if an epoch begins with it.
+    pub begins_epoch: bool,
     /// Samples computed on.
     pub samples: u64,
     /// Time of computing.
@@ -23,6 +25,8 @@ pub struct StepTotals {
     pub samples: u64,
     /// First steps.
     pub firsts: u64,
+    /// Those with which an epoch began.
+    pub epochs: u64,
     /// Time waited in first steps, in ns.
     pub first_stall: u128,
     /// Time of computing in first steps, in ns.
@@ -48,6 +52,7 @@ impl StepTotals {
     pub fn step(&mut self, step: &Step) {
         self.steps += 1;
         self.samples += step.samples;
+        self.epochs += u64::from(step.begins_epoch);
         if step.is_first {
             self.firsts += 1;
             self.first_compute += u128::from(step.compute.0);
@@ -76,6 +81,7 @@ impl StepTotals {
             steps: self.steps - earlier.steps,
             samples: self.samples - earlier.samples,
             firsts: self.firsts - earlier.firsts,
+            epochs: self.epochs - earlier.epochs,
             first_stall: self.first_stall - earlier.first_stall,
             first_compute: self.first_compute - earlier.first_compute,
             compute: self.compute - earlier.compute,
@@ -95,6 +101,7 @@ impl StepTotals {
             steps: self.steps + other.steps,
             samples: self.samples + other.samples,
             firsts: self.firsts + other.firsts,
+            epochs: self.epochs + other.epochs,
             first_stall: self.first_stall + other.first_stall,
             first_compute: self.first_compute + other.first_compute,
             compute: self.compute + other.compute,

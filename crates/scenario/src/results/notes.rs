@@ -43,6 +43,7 @@ pub(super) fn of(
     notes.extend(unsplit(plan));
     notes.extend(untrusted(plan, streams));
     notes.extend(of_few(outcomes.len()));
+    notes.extend(known_within(plan));
     notes.extend(limits(bottleneck));
     notes.extend(plan.streams.iter().filter_map(|stream| curve(stream, outcomes)));
     notes.extend(
@@ -297,6 +298,17 @@ fn untrusted(plan: &Plan, streams: &[StreamResults]) -> Vec<String> {
     }
 }
 
+/// That results are of the values that are written, where some are known only within bounds.
+fn known_within(plan: &Plan) -> Option<String> {
+    let fields: Vec<String> = plan.spec.uncertain.keys().map(|path| format!("`{path}`")).collect();
+    let (first, more) = fields.split_first()?;
+    let more =
+        if more.is_empty() { String::new() } else { format!(" and {} more", Count(more.len() as u64)) };
+    Some(format!(
+        "results are of the values as written: their intervals do not cover the bounds that `uncertain` has for {first}{more}"
+    ))
+}
+
 /// That intervals are wide because replications are few, and what more would do; none where there are enough, or only one.
 pub fn of_few(replications: usize) -> Option<String> {
     (2..=FEW).contains(&replications).then(|| {
@@ -346,7 +358,8 @@ fn limits(bottleneck: Option<&Bottleneck>) -> Option<String> {
 }
 
 /// What a note on headroom ends with if a limit ended the simulations.
-const CUT_OFF: &str = "; `limits.wall_time` ended the simulations that measure it, and another run may find more or less";
+const CUT_OFF: &str =
+    "; `limits.wall_time` ended the simulations that measure it, and another run may find more or less";
 
 /// Returns why utilisation does not say how much more load there can be.
 fn why_estimated(of: &Bottleneck) -> String {

@@ -16,11 +16,10 @@ pub struct StepResults {
     /// Accelerator utilisation (AU): computing time ÷ (computing time + stalls); null if there was no such step.
     #[schemars(range(min = 0, max = 1))]
     pub au: Option<f64>,
-    /// Share of these steps whose batches may have been fetched before the first of the run had ended, while nothing was computed; where all
-    /// epochs ended, before the first of theirs had.
+    /// Share of these steps whose batches may have been fetched before the first of their epoch had ended, while nothing was computed.
     #[schemars(range(min = 0, max = 1))]
     pub prefetched_share: f64,
-    /// True if that is 0.05 or more, or 0.5 of whole epochs: where storage limits accelerators, a longer run, or one with longer epochs, has a
+    /// True if that is 0.05 or more, or 0.5 where epochs ended: where storage limits accelerators, a longer run, or one with longer epochs, has a
     /// lower `au`.
     pub au_at_most: bool,
     /// Samples processed by all accelerators per second, over all whole steps and checkpoints.
@@ -49,12 +48,14 @@ pub struct StepResults {
 
 /// The training of a stream in all replications.
 pub(super) fn of<'o>(steps: &StepSpec, found: impl Iterator<Item = &'o StreamOutcome>) -> StepResults {
-    let (mut all, mut runs) = (StepTotals::default(), 0);
+    let (mut all, mut runs) = (StepTotals::default(), 0_u64);
     found.for_each(|stream| (all, runs) = (all.and(stream.steps), runs + 1));
     let mean_ms = |sum: u128, many: u64| (many > 0).then(|| sum as f64 * 1e-6 / many as f64);
     let spent = all.compute + all.stall;
     let starting = all.first_compute + all.first_stall;
-    let prefetched_share = prefetched(steps, &all, runs);
+    let (epochs, first_epochs) = (all.epochs, runs * u64::from(steps.accelerators));
+    let prefetched_share = prefetched(steps, &all, epochs.max(first_epochs));
+    let have_ended = all.trained > 0 || epochs > first_epochs;
     // All accelerators write a checkpoint, and read one back, at once.
     let accelerators = u128::from(steps.accelerators);
     let checkpointing = all.checkpointing * accelerators;
@@ -63,7 +64,7 @@ pub(super) fn of<'o>(steps: &StepSpec, found: impl Iterator<Item = &'o StreamOut
         steps: all.steps,
         au: (spent > 0).then(|| all.compute as f64 / spent as f64),
         prefetched_share,
-        au_at_most: prefetched_share >= if all.trained > 0 { MOSTLY_PREFETCHED } else { MUCH_PREFETCHED },
+        au_at_most: prefetched_share >= if have_ended { MOSTLY_PREFETCHED } else { MUCH_PREFETCHED },
         samples_per_s: all.samples as f64 * accelerators as f64 / (time as f64 * 1e-9).max(1e-9),
         stall_ms: mean_ms(all.stall, all.steps - all.firsts),
         start_ms: mean_ms(all.first_stall, all.firsts),
@@ -83,9 +84,9 @@ const MUCH_PREFETCHED: f64 = 0.05;
 /// From this share on whole epochs do, although their beginning is what DLIO counts too: they are as short as what is prefetched.
 const MOSTLY_PREFETCHED: f64 = 0.5;
 
-fn prefetched(steps: &StepSpec, all: &StepTotals, runs: u32) -> f64 {
-    // What is fetched during a checkpoint, or at the beginning of another epoch, is so in the long run too.
-    let begun = if all.trained > 0 { all.firsts } else { u64::from(runs) * u64::from(steps.accelerators) };
-    let ahead = begun as f64 * f64::from(steps.prefetch);
+/// Returns the share of steps, first ones apart, whose batches may have been fetched before the first of their epoch had ended. What is fetched
+/// during a checkpoint is so in the long run too.
+fn prefetched(steps: &StepSpec, all: &StepTotals, epochs: u64) -> f64 {
+    let ahead = epochs as f64 * f64::from(steps.prefetch);
     (ahead / (all.steps - all.firsts).max(1) as f64).min(1.0)
 }

@@ -233,7 +233,7 @@ impl<'m> Replication<'m> {
         request.thread = thread;
         let mut breakdown = Breakdown::from(self.begin(stream, &request));
         if source.timeout.is_none() {
-            source.edge.serve(&request, &mut breakdown).await;
+            source.way(thread).serve(&request, &mut breakdown).await;
         } else {
             request.deadline = breakdown.began() + source.timeout.unwrap_or_default();
             if !Box::pin(self.within_deadline(stream, &request, &mut breakdown)).await {
@@ -306,7 +306,7 @@ impl<'m> Replication<'m> {
         breakdown: &mut Breakdown,
     ) -> bool {
         let (source, born) = (&self.sources[stream], breakdown.began());
-        let mut serving = std::pin::pin!(source.edge.serve(request, breakdown));
+        let mut serving = std::pin::pin!(source.way(request.thread).serve(request, breakdown));
         let in_time = self.shared.sim.within(request.deadline, serving.as_mut()).await.is_some();
         if !in_time {
             self.lost(|record| record.expire(stream, request.deadline, born));

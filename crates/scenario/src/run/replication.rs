@@ -4,10 +4,10 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
 use headrace_kernel::{Pool, RngStream, Sim, WorkerPool};
-use headrace_storage::{Archive, Arena, CartridgeSession, Edge, SimContext, Trigger};
+use headrace_storage::{Archive, Arena, CartridgeSession, Dispatcher, Edge, SimContext, Trigger};
 use headrace_units::Nanos;
 use headrace_work::{Block, Cause, FileOp, FilePlace, Request};
-use headrace_workload::{Arrivals, Requests, WhenFull};
+use headrace_workload::{Arrivals, Requests, StepSpec, WhenFull};
 
 use super::faults::FaultsByCount;
 use super::options::End;
@@ -50,6 +50,8 @@ pub struct Replication<'m> {
 pub struct RequestSource<'m> {
     /// The way to its component.
     pub edge: Edge<'m>,
+    /// The ways from several servers, of which each accelerator has one, and how many threads an accelerator has.
+    of_accelerators: Option<(&'m [Edge<'m>], u32)>,
     /// Draws its requests, unless they are recorded.
     pub requests: RefCell<Requests>,
     /// Recorded requests that are due, each with the response that was measured.
@@ -102,8 +104,12 @@ impl<'m> RequestSource<'m> {
         // What hands requests on does so by their addresses, even where the time that they take does not depend on them.
         let addressed = logged || target.addressed() || target.uses().next().is_some();
         let room = stream.spec.outstanding.map(|most| Pool::new(sim, u64::from(most), u64::from(most)));
+        let edge = arena.edge_to(stream.target);
+        let of_servers = edge.get::<Dispatcher>().and_then(Dispatcher::of_servers);
+        let threads_each = stream.spec.steps().map(StepSpec::threads_each);
         Self {
-            edge: arena.edge_to(stream.target),
+            of_accelerators: of_servers.zip(threads_each),
+            edge,
             requests: RefCell::new(if addressed { requests } else { requests.without_addresses() }),
             recorded: RefCell::default(),
             is_recorded: stream.trace.is_some() || stream.spec.steps().is_some(),
@@ -139,6 +145,15 @@ impl<'m> RequestSource<'m> {
     pub fn thread(&self, client: u32) -> u32 {
         let (before, own) = self.threads;
         if own == 0 { 0 } else { before + client % own + 1 }
+    }
+
+    /// The way of a request of a thread: accelerators are shared out among servers, one after another.
+    #[inline]
+    pub fn way(&self, thread: u32) -> &Edge<'m> {
+        match self.of_accelerators {
+            None => &self.edge,
+            Some((ways, each)) => &ways[((thread - 1 - self.threads.0) / each) as usize % ways.len()],
+        }
     }
 
     /// Writes its next request to `request`; gives the response that was measured, where one was.

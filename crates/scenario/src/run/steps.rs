@@ -110,8 +110,9 @@ impl<'m> Work<'m> {
         let mut is_first = true;
         for batch in (0..).take_while(|batch| !self.training.is_over(*batch)) {
             let began = self.sim().now();
-            self.step(batch, is_first || batch % epoch == 0, &mut draws).await;
-            is_first = self.checkpoint(batch + 1).await;
+            let of_epoch = batch % epoch;
+            self.step(batch, (is_first, of_epoch == 0), &mut draws).await;
+            is_first = self.checkpoint(batch + 1, of_epoch + 1).await;
             if self.is_ended() {
                 return;
             }
@@ -131,7 +132,12 @@ impl<'m> Work<'m> {
     }
 
     /// Waits for a batch, computes on it, and waits for the others.
-    async fn step(self, batch: u64, is_first: bool, (hand_over, computing): &mut (Draws, Draws)) {
+    async fn step(
+        self,
+        batch: u64,
+        (is_first, begins_epoch): (bool, bool),
+        (hand_over, computing): &mut (Draws, Draws),
+    ) {
         let (sim, steps) = (self.sim(), &self.training.steps);
         let began = sim.now();
         if steps.batch > 0 {
@@ -145,13 +151,16 @@ impl<'m> Work<'m> {
             self.training.barrier.meet().await;
         }
         let stall = sim.now() - began - compute;
-        let step = Step { is_first, samples: u64::from(steps.batch), compute, stall };
+        let is_first = is_first || begins_epoch;
+        let step = Step { is_first, begins_epoch, samples: u64::from(steps.batch), compute, stall };
         self.of.note_step(self.index, |totals| totals.step(&step));
     }
 
-    /// Writes a checkpoint, if one is due after these steps, when all have come so far. Returns true if so.
-    async fn checkpoint(self, steps: u64) -> bool {
-        let Some(checkpoint) = self.training.steps.checkpoint.filter(|one| one.is_due(steps)) else {
+    /// Writes a checkpoint, if one is due after these steps, the last `of_epoch` of them in this epoch, when all have come so far. Returns true
+    /// if so.
+    async fn checkpoint(self, steps: u64, of_epoch: u64) -> bool {
+        let is_due = |one: &CheckpointSpec| one.is_due(if one.each_epoch { of_epoch } else { steps });
+        let Some(checkpoint) = self.training.steps.checkpoint.filter(is_due) else {
             return false;
         };
         let took = self.all_transfer(&checkpoint, Op::Write, steps).await;

@@ -42,9 +42,13 @@ fn system(text: &str) -> String {
 
 /// The requests of a run in order of their numbers: when each was made, what it was, when it was answered.
 fn of_run(text: &str, rate: &str) -> Vec<(Nanos, Block, Nanos)> {
-    let load = format!(
-        "workload: {{t: {{to: t, arrivals: {{poisson: {rate}}}, op: {{reads: 60 %}}, size: 4 KiB}}}}\nrun: {{requests: 1500, engine: events}}"
-    );
+    let stream = format!("arrivals: {{poisson: {rate}}}, op: {{reads: 60 %}}, size: 4 KiB");
+    of_stream(text, &stream)
+}
+
+/// The requests of a stream to `t`.
+fn of_stream(text: &str, stream: &str) -> Vec<(Nanos, Block, Nanos)> {
+    let load = format!("workload: {{t: {{to: t, {stream}}}}}\nrun: {{requests: 1500, engine: events}}");
     let all: Arc<Mutex<Vec<LogBatch>>> = Arc::default();
     let kept = Arc::clone(&all);
     let sink = Box::new(move |part| kept.lock().unwrap().push(part));
@@ -97,6 +101,27 @@ fn a_host_gets_the_answers_of_a_run_bit_for_bit() {
             assert_eq!(of_host(text, &requests, ahead), run, "{text}, ahead: {ahead}");
         }
     }
+}
+
+/// Of requests that come at one instant, each finds what those before it have begun: a group commit of a log takes the first alone.
+#[test]
+fn requests_of_one_instant_come_one_after_another() {
+    let log = "d: {type: station, service: 300 us}\n  t: {type: write_ahead_log, to: d, size: 1 GiB}";
+    let trace = std::env::temp_dir().join(format!("headrace-ties-{}.csv", std::process::id()));
+    let asked: Vec<(u64, u64)> = (0..900).map(|n| (n / 3 * 2_000_000, n * 7919 % 1000 * 4096)).collect();
+    let lines: String = asked.iter().map(|(at, address)| format!("{at},write,{address},4096\n")).collect();
+    std::fs::write(&trace, format!("time_ns,op,address,bytes\n{lines}")).unwrap();
+    let replay = format!("arrivals: {{replay: {{trace: {}, timing: timestamps}}}}", trace.display());
+    for text in [log, SYSTEMS[1].0, SYSTEMS[2].0, SYSTEMS[3].0] {
+        let mut requests = of_stream(text, &replay);
+        requests.sort_by_key(|(at, block, _)| asked.iter().position(|one| *one == (at.0, block.address)));
+        assert_eq!(requests.len(), 900, "{text}");
+        let run: Vec<Nanos> = requests.iter().map(|(.., answered)| *answered).collect();
+        for ahead in [false, true] {
+            assert_eq!(of_host(text, &requests, ahead), run, "{text}, ahead: {ahead}");
+        }
+    }
+    std::fs::remove_file(trace).unwrap();
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use headrace_scenario::progress::Progress;
 use headrace_scenario::results::{Results, StreamResults};
-use headrace_scenario::run::Options;
+use headrace_scenario::run::{End, Options};
 use headrace_scenario::simulate;
 
 /// A store of 16 MiB in tables of 64 KiB on a station that takes 1 ms for each.
@@ -111,6 +111,18 @@ fn a_durable_put_is_a_table_or_a_record() {
         "{requests: 500}",
     );
     near(first(&logged).response.mean_ms, 0.3, 1e-6);
+}
+
+/// Puts that are made stable at once, while no memtable may follow, wait for those that are: they do not wake each other for ever.
+#[test]
+fn durable_puts_at_once_are_all_answered() {
+    for depth in [2, 3, 4, 16] {
+        let client = format!(
+            "  puts: {{to: s, op: write, size: 4 KiB, durable: true, arrivals: {{closed: {{depth: {depth}}}}}}}"
+        );
+        let found = store(", memtables: 2", &client, "{requests: 500, limits: {events: 1000000}}");
+        assert_eq!((found.ended, first(&found).completed), (End::Done, 500), "{depth}");
+    }
 }
 
 /// A store whose tables cannot be written takes no put any more, and ends.

@@ -216,7 +216,7 @@ fn mistakes_are_told() {
         assert!(message.contains(says), "{message}");
     }
     for (policy, wrong, says) in [
-        ("priority", ", weight: 2", "choose `policy: mclock` or `round_robin` in `shares`"),
+        ("priority", ", weight: 2", "choose `policy: mclock`, `round_robin` or `wpq` in `shares`"),
         ("round_robin", ", limit: 5 /s", "put a `limiter` before the share"),
         ("priority, unit: 4 KiB", "", "`unit` has no effect with `policy: priority`"),
         ("round_robin, capacity: 1 /s", "", "`capacity` has no effect with `policy: round_robin`"),

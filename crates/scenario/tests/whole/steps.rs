@@ -361,6 +361,65 @@ run: {{requests: 100000, warm_up: none}}
     assert!(results.answer.contains("Accelerators: at most "), "{}", results.answer);
 }
 
+/// Epochs that follow each other until the run ends hide it likewise, however many they are.
+#[test]
+fn short_epochs_without_end_say_little_of_storage() {
+    let of = |accelerators: u32| {
+        let text = format!(
+            "system: {{store: {{type: station, servers: 4, service: 10 ms, capacity: 1 GB}}}}
+workload: {{training: {{to: store, size: 1 MB, arrivals: {{steps: {{accelerators: {accelerators}, batch: 4, threads: 4, prefetch: 4, compute: 50 ms, samples: 200}}}}}}}}
+run: {{requests: 20000, warm_up: none}}
+"
+        );
+        found(&text).unwrap_or_else(|problems| panic!("{problems}")).streams[0].steps.clone().unwrap()
+    };
+    // The store gives 400 samples a second, and an accelerator takes 80. Epochs of 10 steps say so; of those of 3, 2 are prefetched.
+    let [few, many] = [5, 16].map(of);
+    assert!(few.au.is_some_and(|au| au > 0.99) && !few.au_at_most, "{few:?}");
+    assert!(many.prefetched_share > 0.99 && many.au_at_most, "{many:?}");
+}
+
+/// Accelerators that come from several servers have one each: two that would each keep a core busy do not meet at one of them.
+#[test]
+fn accelerators_have_servers_of_their_own() {
+    let of = |accelerators: u32| {
+        let text = format!(
+            "system:
+  hosts: {{type: group, copies: 2, of: {{cpu: {{type: server, cores: 1, complete: 10 ms}}}}}}
+  net: {{type: switch, rate: 100 Gb/s, connects: [hosts/cpu, filer]}}
+  filer: {{type: server, cores: 8, attached: [store]}}
+  store: {{type: station, servers: 8, service: 1 us, capacity: 1 GB}}
+  volume: {{type: array, level: raid0, of: [store], stripe_unit: 1 MiB, from: filer}}
+workload:
+  training: {{from: hosts/cpu, to: volume, size: 1 kB, arrivals: {{steps: {{accelerators: {accelerators}, batch: 4, threads: 1, prefetch: 4, compute: 42 ms}}}}}}
+run: {{requests: 20000}}
+"
+        );
+        found(&text).unwrap_or_else(|problems| panic!("{problems}")).streams[0]
+            .steps
+            .clone()
+            .unwrap()
+            .au
+            .unwrap()
+    };
+    close(of(2), 1.0, 0.1, "one accelerator a server");
+    // Two of each server take 80 ms of its core for 42 ms of computing.
+    close(of(4), 42.0 / 80.0, 2.0, "two accelerators a server");
+}
+
+/// DLIO counts the steps to a checkpoint from the beginning of each epoch.
+#[test]
+fn checkpoints_may_be_counted_in_each_epoch() {
+    let of = |each_epoch: bool| {
+        let steps = format!(
+            "accelerators: 1, batch: 5, compute: 10 ms, samples: 150, epochs: 5, \
+             checkpoint: {{every: 20, each_epoch: {each_epoch}, size: 1 MB}}"
+        );
+        training("2 ms", &steps).1.checkpoints
+    };
+    assert_eq!([false, true].map(of), [7, 5]);
+}
+
 /// Samples a second are those of whole steps: never more than computing allows, however the run is cut.
 #[test]
 fn samples_a_second_do_not_depend_on_the_ends_of_a_run() {

@@ -2,7 +2,7 @@
 //!
 //! Lowering makes one for each stream that goes to the components of several copies, or comes from several servers. Each request goes to one of
 //! them, chosen at random with equal probability, so a Poisson process stays one at each of them (random splitting). Its capacity is that of the
-//! smallest: an address is one of the component that is chosen.
+//! smallest: an address is one of the component that is chosen. Who has a server of its own goes past it: see [`Dispatcher::of_servers`].
 
 use headrace_kernel::{RngStream, WorkerPool};
 use headrace_work::{Block, Breakdown, Op, Request};
@@ -15,7 +15,10 @@ use crate::core::work::Serve;
 
 /// A dispatcher to all nodes that it uses.
 #[derive(Clone, Copy, Debug)]
-pub struct DispatcherPlan;
+pub struct DispatcherPlan {
+    /// True if each node that it uses is the route from another server.
+    pub one_for_each_server: bool,
+}
 
 impl DispatcherPlan {
     /// One of the alike components, which stands for all, and the share of the requests that it gets.
@@ -72,6 +75,7 @@ impl Theory for DispatcherPlan {
 
 /// A dispatcher in a simulation.
 pub struct Dispatcher<'m> {
+    plan: &'m DispatcherPlan,
     to: &'m [Edge<'m>],
     choices: RngStream,
     /// Flushes, each of one component by its number.
@@ -88,11 +92,16 @@ impl Plan for DispatcherPlan {
             to[number].serve(&request, &mut breakdown).await;
             breakdown
         });
-        Dispatcher { to, choices: context.stream("choices"), flushes }
+        Dispatcher { plan: self, to, choices: context.stream("choices"), flushes }
     }
 }
 
 impl<'m> Dispatcher<'m> {
+    /// Returns the way from each server, where each has one.
+    pub fn of_servers(&self) -> Option<&'m [Edge<'m>]> {
+        self.plan.one_for_each_server.then_some(self.to)
+    }
+
     /// Has every component make stable what it has acknowledged.
     async fn flush(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         let each = (0..self.to.len()).map(|number| (number, request.child(number as u64, request.work)));

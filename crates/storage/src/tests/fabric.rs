@@ -64,6 +64,7 @@ fn a_request_takes_what_it_takes_by_hand() {
     near(on_the_way(Op::Read, "", stored), alone + COMMAND_NS + DATA_NS / 4.0, 5.0);
     let host = r#", "submit": "3 us", "complete": "4 us", "interrupt": "1 us", "copy": "8192 kB/s", "adapter": {"command": "5 us"}"#;
     near(on_the_way(Op::Read, host, ""), alone + 13_000.0 + 1e6, 5.0);
+    near(on_the_way(Op::Read, r#", "adapter": {"latency": "17 us"}"#, ""), alone + 17_000.0, 5.0);
 }
 
 /// The custom scheme of paper 000, its Fig. 5: a connection for each two, on which nobody waits. Without a rate it adds nothing at all.

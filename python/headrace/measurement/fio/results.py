@@ -24,6 +24,7 @@ TOGETHER = (
     "they ran at the same time and slowed each other down, but each is simulated by itself; "
     "measure one after another, with `stonewall` in each job"
 )
+SAYS_WHAT = {"rw", "readwrite"}
 RATES = ("rate", "rate_iops")
 PACING = (*RATES, "thinktime")
 # A job reaches its rate if it falls behind by no more than this.
@@ -49,6 +50,9 @@ NO_LATENCY = (
     "(Little's law), and there are no percentiles"
 )
 HOSTS = "each is simulated by itself, so if they shared storage, the measured ones are slower"
+MOST_NAMED = 3  # Jobs of a remark; more are counted.
+ODD_RATE = 0.2  # A rate that differs by more from number over time contradicts it.
+SHORT_S = 1.0  # A shorter measurement is one of caches and of how a run begins.
 BUFFERED = "buffered I/O: the page cache answered some requests, and headrace does not simulate it"
 
 
@@ -59,10 +63,26 @@ def read(files: list[Path]) -> Measurement:
     for file in files:
         found = _Result(file, file.name if names[file.name] == 1 else str(file))
         points += found.points()
-        remarks += [f"{file.name}: {remark}" for remark in dict.fromkeys(found.remarks)]
+        remarks += [f"{file.name}: {remark}" for remark in _together(found.remarks, [job.name for job in found.jobs])]
         versions[found.version] = None
         devices |= dict.fromkeys(found.devices())
     return Measurement(points, {"fio": ", ".join(versions), "devices": list(devices)}, remarks)
+
+
+def _together(remarks: list[str], jobs: list[str]) -> list[str]:
+    """Return the remarks, each once: what is said of several jobs names them first."""
+    of: dict[str, dict[str, None]] = defaultdict(dict)
+    for remark in remarks:
+        name = next((job for job in jobs if remark.startswith(f"{job}: ")), "")
+        of[remark.removeprefix(f"{name}: ")][name] = None
+    return [f"{_named(list(names))}{remark}" for remark, names in of.items()]
+
+
+def _named(jobs: list[str]) -> str:
+    some = ", ".join(jobs[:MOST_NAMED]) + (" …" if len(jobs) > MOST_NAMED else "")
+    if len(jobs) > MOST_NAMED:
+        return f"{len(jobs)} jobs ({some}): "
+    return f"{some}: " if some else ""
 
 
 class Job(NamedTuple):
@@ -228,7 +248,7 @@ class _Result:
 
     def _remark_on(self, jobs: list[Job]) -> None:
         options = jobs[0].options
-        if not options.keys() & {"rw", "readwrite"}:
+        if not options.keys() & SAYS_WHAT:
             told = "the file does not have its options: it is taken as sequential, with one request in flight"
             self.remarks.append(f"{jobs[0].name}: {told}")
         if _flag(options, "direct", default=False) is False and _flag(options, "buffered", default=True):
@@ -237,13 +257,31 @@ class _Result:
         self.remarks += [f"{jobs[0].name}: {name}={options[name][:40]}: {SHIFTS[name]}" for name in named]
         if options.get("size", "").endswith("%"):
             self.remarks.append(f"{jobs[0].name}: size={options['size'][:40]}: the whole device is simulated")
+        self._remark_on_failures(jobs)
         trims = jobs[0].found.get("trim")
         if isinstance(trims, dict) and trims.get("total_ios"):
             self.remarks.append(f"{jobs[0].name}: trims are left out")
 
+    def _remark_on_failures(self, jobs: list[Job]) -> None:
+        """Remark on requests that failed or were cut short, and on times that are short or not those of the rates."""
+        name, parts = jobs[0].name, [_Part(self, job, op) for job in jobs for op in OPS if op in job.found]
+        failed = sum(self.number(job.found, "total_err", job.where) for job in jobs if "total_err" in job.found)
+        if failed:
+            self.remarks.append(f"{name}: {failed:,.0f} requests failed, and are in the results as fio counts them")
+        cut_short = sum(float(part.found.get("short_ios") or 0) for part in parts)
+        if cut_short > 0:
+            self.remarks.append(f"{name}: {cut_short:,.0f} requests moved fewer bytes than asked for")
+        longest = max((part.runtime_ms for part in parts if part.ios > 0), default=math.inf) / 1000
+        if longest < SHORT_S:
+            self.remarks.append(f"{name}: it ran for less than a second: caches and the beginning may decide")
+        odd = [part for part in parts if part.iops > 0 and abs(part.ios_per_s / part.iops - 1) > ODD_RATE]
+        if odd:
+            self.remarks.append(f"{name}: requests over time are not the rate that the file has; the rate is taken")
+
     def _remark_on_flight(self, jobs: list[Job], parts: list["_Part"]) -> None:
         """Remark on a job that by Little's law had another number of requests in flight than its options say."""
-        if any(part.latency is None for part in parts) or _paced(jobs[0].options) or not parts:
+        has_options = jobs[0].options.keys() & SAYS_WHAT
+        if any(part.latency is None for part in parts) or _paced(jobs[0].options) or not (parts and has_options):
             return
         there = sum(part.iops * part.mean_ns for part in parts) / 1e9
         self.remarks += flight(jobs[0].name, there, self._depth(jobs[0]) * self._jobs_at_once(jobs))
@@ -345,6 +383,11 @@ class _Part:
         self.iops = self._number("iops")
         if self.ios > 0:
             self.latency = self._latency()
+
+    @property
+    def ios_per_s(self) -> float:
+        """The rate by number and time; that of the file where it has either not."""
+        return self.ios / self.runtime_ms * 1000 if self.runtime_ms > 0 and self.ios > 0 else self.iops
 
     def _number(self, name: str) -> float:
         return self.result.number(self.found, name, self.where)

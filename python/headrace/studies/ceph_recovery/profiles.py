@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from headrace.study import Claim, Judged, Obtained, Study, verdict
@@ -47,7 +48,7 @@ def judged(study: Study) -> Iterator[Judged]:
     found: dict[str, dict[str, Rates]] = {"trimming": {}, "recovering": {}}
     for profile, shares in claims["shares"].items():
         study.tell(profile.replace("_", " "))
-        for kind, means in both_tests(study, alone, lambda work, shares=shares: rates(study, shares, work)).items():
+        for kind, means in both_tests(study, alone, partial(rates, study, shares)).items():
             found[kind][profile] = means
     for kind, measured in claims["measured"].items():
         for name, by_profile in measured.items():
@@ -73,9 +74,9 @@ def under_wpq(study: Study, alone: Rates) -> Iterator[Judged]:
     claims = study.document["wpq"]
     study.tell("WPQ")
     # It has no limits, so an OSD has no capacity.
-    others = {f"system.{osd}.{field}": value for osd in OSDS for field, value in WPQ.items()}
+    others: Json = {f"system.{osd}.{field}": value for osd in OSDS for field, value in WPQ.items()}
     others["system.moving.recovery"] = claims["recovery"]
-    found = both_tests(study, alone, lambda work: rates(study, claims["shares"], work, others))
+    found = both_tests(study, alone, partial(rates, study, claims["shares"], others=others))
     for kind, measured in claims["measured"].items():
         for name, published in measured.items():
             claim = Claim(
@@ -93,7 +94,7 @@ def rates(study: Study, shares: Json, works: set[str], others: Json | None = Non
 
     `others` are further fields of the OSDs and of the recovery, by their place.
     """
-    changes: dict[str, object] = {"run.time": f"{SMALL_SECONDS if study.small else SECONDS} s"} | (others or {})
+    changes: dict[str, object] = {"run.time": f"{SMALL_SECONDS if study.small else SECONDS} s", **(others or {})}
     for osd in OSDS if shares else ():
         changes[f"system.{osd}.by_cause"] = {cause: of | COSTS.get(cause, {}) for cause, of in shares.items()}
     if TRIMMED in works:

@@ -1,6 +1,5 @@
 """Runs the phases at scale: what clients read under two schedulers while servers fail and return."""
 
-import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -202,8 +202,8 @@ impl<'m> LsmTree<'m> {
         if self.active.get() > 0 && self.full.borrow().len() + 1 < self.plan.spec.memtables as usize {
             self.full.borrow_mut().push(self.active.replace(0));
             add(&self.filled, 1);
+            self.go_on();
         }
-        self.go_on();
     }
 
     /// Notes what has changed, and starts what can be done now.

@@ -220,14 +220,20 @@ impl Lowering<'_> {
                 pairs.iter().map(|(from, to)| self.route(("from", from), ("to", to))).collect()
             }
         };
-        self.dispatched(from.as_deref(), to, nodes?)
+        let plan = DispatcherPlan { one_for_each_server: from.is_some() && tos.len() == 1 };
+        self.dispatched(plan, (from.as_deref(), to), nodes?)
     }
 
     /// A dispatcher of the requests from servers, if they come from any, to components, as both are written, to these nodes.
-    fn dispatched(&mut self, from: Option<&str>, to: &str, nodes: Vec<NodeId>) -> Option<NodeId> {
+    fn dispatched(
+        &mut self,
+        plan: DispatcherPlan,
+        (from, to): (Option<&str>, &str),
+        nodes: Vec<NodeId>,
+    ) -> Option<NodeId> {
         let capacity = nodes.iter().map(|node| self.capacity(*node)).min()?;
         let path = from.map_or_else(|| format!("all {to}"), |from| format!("{from}→all {to}"));
-        Some(self.entry(&path, to, (AnyPlan::Dispatcher(DispatcherPlan.into()), nodes, capacity)))
+        Some(self.entry(&path, to, (AnyPlan::Dispatcher(plan.into()), nodes, capacity)))
     }
 }
 

@@ -103,6 +103,14 @@ impl Theory for ServerPlan {
         if let (Phase::Request, Some(adapter)) = (phase, view.uses().next()) {
             demands.extend(adapter.demands(load)?);
         }
+        let latency = self.spec.adapter.latency;
+        if phase == Phase::Request && latency > Nanos::ZERO {
+            demands.push(Demand::one(
+                view.id(),
+                theory::ServiceKind::Delay,
+                Distribution::Fixed(latency.ms()),
+            ));
+        }
         Ok(demands)
     }
 
@@ -213,6 +221,10 @@ impl<'m> Server<'m> {
         self.work(request.thread, time, breakdown).await;
         if let Some(adapter) = self.adapter {
             adapter.serve(&request.with(request.work.data()), breakdown).await;
+        }
+        if self.plan.spec.adapter.latency > Nanos::ZERO {
+            self.sim.delay(self.plan.spec.adapter.latency).await;
+            breakdown.served(self.context.id, self.sim.now());
         }
     }
 

@@ -66,9 +66,12 @@ pub struct ServerSpec {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AdapterSpec {
-    /// Processor time per command.
+    /// Processor time per command: one command after another.
     #[serde(default)]
     pub command: Nanos,
+    /// Time that a command takes through the adapter and back besides, while others go on.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub latency: Nanos,
     /// Maximum number of commands outstanding per target; others wait. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_000_000))]
@@ -103,6 +106,10 @@ pub enum Paths {
     ShortestQueue,
     /// The first path in the order of the switches.
     First,
+}
+
+fn is_zero(time: &Nanos) -> bool {
+    *time == Nanos::ZERO
 }
 
 const fn one() -> u32 {
