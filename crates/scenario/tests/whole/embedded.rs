@@ -109,8 +109,8 @@ fn requests_of_one_instant_come_one_after_another() {
     let log = "d: {type: station, service: 300 us}\n  t: {type: write_ahead_log, to: d, size: 1 GiB}";
     let trace = std::env::temp_dir().join(format!("headrace-ties-{}.csv", std::process::id()));
     let asked: Vec<(u64, u64)> = (0..900).map(|n| (n / 3 * 2_000_000, n * 7919 % 1000 * 4096)).collect();
-    let lines: String = asked.iter().map(|(at, address)| format!("{at},write,{address},4096\n")).collect();
-    std::fs::write(&trace, format!("time_ns,op,address,bytes\n{lines}")).unwrap();
+    let lines: String = asked.iter().map(|(at, address)| format!("{at},write,{address},4096,,,\n")).collect();
+    std::fs::write(&trace, format!("time_ns,op,address,bytes,response_ns,think_ns,device\n{lines}")).unwrap();
     let replay = format!("arrivals: {{replay: {{trace: {}, timing: timestamps}}}}", trace.display());
     for text in [log, SYSTEMS[1].0, SYSTEMS[2].0, SYSTEMS[3].0] {
         let mut requests = of_stream(text, &replay);
