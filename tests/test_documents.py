@@ -73,6 +73,7 @@ def test_a_page_shows_what_really_happens(
     headrace: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: Path
 ) -> None:
     text = page.read_text()
+    assert "```console\n```" not in text, "a block that lost its command"
     monkeypatch.chdir(tmp_path)
     lay_out(text, tmp_path)
     variables: dict[str, object] = {"__name__": "__main__"}

@@ -452,8 +452,7 @@ def test_what_is_answered_as_power_fails_and_not_heard_is_unanswered() -> None:
     env.run()
     assert heard == []
     again = disks["disk"].write(0, 4096)
-    env.run(until=again)
-    assert again.value.ticket == 1
+    assert env.run(until=again) == again.value
 
 
 def test_storage_and_environment_begin_together() -> None:
@@ -595,7 +594,7 @@ def test_a_program_in_c_gets_the_answers_of_a_run(ran: polars.DataFrame, library
     link = [f"-L{library}", "-lheadrace_c", f"-Wl,-rpath,{library}", "-o", str(program)]
     subprocess.run(["cc", *clean, *source, *link], check=True)
     (tmp_path / "scenario.yaml").write_text(SYSTEM)
-    ran.select("issued_ns", "op", "address", "bytes").write_csv(tmp_path / "trace.csv", include_header=False)
+    ran.select("issued_ns", "op", "address", "bytes").write_csv(tmp_path / "trace.csv")
 
     def replay(target: str) -> subprocess.CompletedProcess[str]:
         command = [str(program), "scenario.yaml", target, "trace.csv"]
@@ -608,3 +607,6 @@ def test_a_program_in_c_gets_the_answers_of_a_run(ran: polars.DataFrame, library
     assert {how for *_, how in rows} == {"ok"}
     wrong = replay("volumes")
     assert (wrong.returncode, "there is no target of requests `volumes`" in wrong.stderr) == (1, True)
+    (tmp_path / "trace.csv").write_text("time_ns,op,address,bytes\n0,reed,0,4096\n")
+    wrong = replay("volume")
+    assert (wrong.returncode, "line 2 of the trace is no request" in wrong.stderr) == (1, True)

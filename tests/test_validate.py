@@ -398,3 +398,23 @@ def test_calibrate_says_what_it_needs(headrace: Run, tmp_path: Path) -> None:
         assert ran.returncode == 2, ran.stdout
         assert why in ran.stderr
         assert "Traceback" not in ran.stderr
+
+
+def test_notes_on_components_are_those_of_the_loads() -> None:
+    disk = DRIVE.replace("{type: station, servers: 4, service: 200 us}", "{type: disk, device: exos-x18}")
+    points = [point(iodepth=depth, iops=80.0 * depth, mean_ms=12.0) for depth in (1, 8)]
+    remarks = comparison.compare(Scenario(disk), Measurement(points), requests=200)["remarks"]
+    assert any(remark.startswith("under 1 load: `drive` serves commands in the order") for remark in remarks), remarks
+
+
+def test_a_share_varies_in_per_cent() -> None:
+    ssd = DRIVE.replace("{type: station, servers: 4, service: 200 us}", "{type: ssd, device: micron-7450-pro-1920gb}")
+    found = parameter("system.drive.written=5 %..50 %", Scenario(ssd))
+    assert [found.low, found.high, found.written(0.0), found.written(1.0)] == [0.05, 0.5, "5 %", "50 %"]
+    assert found.number("20 %") == 0.2
+
+
+def test_a_fitted_file_says_what_it_was_fitted_to() -> None:
+    points = [point(iodepth=depth, iops=5000.0 * depth) for depth in (1, 2, 4)]
+    found = fitting.fit(Scenario(DRIVE), Measurement(points), ["system.drive.service=50 us..500 us"], requests=500)
+    assert "# " + "  fitted to reads of 4 KiB, 1 to 4 in flight; beyond that" in fitting.file_text(found)

@@ -3,7 +3,8 @@
  *   cc replay.c -I../../crates/c/include -L../../target/release -lheadrace_c -o replay
  *   ./replay scenario.yaml TARGET trace.csv
  *
- * The trace has a line `time_ns,op,address,bytes` for each request, in order of time; op is `read` or `write`.
+ * The trace has a line for each request, in order of time: its time in ns, `read`, `write`, `discard` or `flush`, its address and its bytes,
+ * with commas between. A first line that does not begin with a digit is a header.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -41,6 +42,18 @@ static void collect(headrace_storage *storage, uint64_t until_ns) {
     } while (done.found);
 }
 
+/* Reads a line of the trace into a request. */
+static int is_request(const char *line, headrace_request *request) {
+    static const char *const ops[] = {"read", "write", "discard", "flush"};
+    char op[8];
+    if (sscanf(line, "%" SCNu64 ",%7[a-z],%" SCNu64 ",%" SCNu64, &request->at_ns, op, &request->address,
+               &request->bytes) != 4)
+        return 0;
+    for (request->op = 0; request->op < 4; request->op++)
+        if (!strcmp(op, ops[request->op])) return 1;
+    return 0;
+}
+
 int main(int count, char **words) {
     if (count != 4) fail("usage: replay SCENARIO TARGET TRACE");
     char error[4096];
@@ -52,11 +65,14 @@ int main(int count, char **words) {
     if (headrace_target(storage, words[2], &request.target) != HEADRACE_STATUS_OK) fail(headrace_error(storage));
     FILE *trace = fopen(words[3], "r");
     if (!trace) fail("the trace cannot be read");
-    char op[8];
-    while (fscanf(trace, "%" SCNu64 ",%7[a-z],%" SCNu64 ",%" SCNu64 "%*[^\n]", &request.at_ns, op, &request.address,
-                  &request.bytes) == 4) {
+    char line[1024];
+    for (int number = 1; fgets(line, sizeof line, trace); number++) {
+        if (number == 1 && (line[0] < '0' || line[0] > '9')) continue;
+        if (!is_request(line, &request)) {
+            snprintf(error, sizeof error, "line %d of the trace is no request", number);
+            fail(error);
+        }
         collect(storage, request.at_ns);
-        request.op = strcmp(op, "read") ? HEADRACE_OP_WRITE : HEADRACE_OP_READ;
         if (headrace_submit(storage, &request, NULL) != HEADRACE_STATUS_OK) fail(headrace_error(storage));
     }
     fclose(trace);

@@ -332,7 +332,9 @@ class Run:
     def go(self) -> "Run":
         """Run it."""
         changes = self.changes | {"run.requests": self.requests, "run.replications": self.replications}
-        self.found = {**whole(scenario.run(self.study.folder / self.file, changes=changes)).data}
+        # No claim is on headroom, which takes simulations of its own.
+        of = scenario.load(self.study.folder / self.file).with_(changes)
+        self.found = {**whole(of.run(headroom=False)).data}
         return self
 
     @property

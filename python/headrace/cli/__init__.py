@@ -131,6 +131,9 @@ def main() -> None:
         _print_anywhere()
         app()
     except KeyboardInterrupt:
+        # One more ends the program at once, without a trace of where it was.
+        for ending in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(ending, signal.SIG_DFL)
         print("interrupted", file=sys.stderr)
         raise SystemExit(INTERRUPTED) from None
     except BrokenPipeError:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from headrace.experiment.formula import Quantity, quantity
-from headrace.experiment.objective import Objective, time_of
+from headrace.experiment.objective import SHARES, Objective, time_of
 from headrace.quantities import MS, UNITS, Unit, format_time, interval, unit
 
 
@@ -59,19 +59,19 @@ class Column:
     @property
     def title(self) -> str:
         """Its heading: `p99(reads), ms`."""
-        if self.asked.time is not None:
+        if self.asked.what in SHARES:
             return f"{self.asked.bare}, %"
         return f"{self.asked.bare}, {self.unit.name}" if self.asked.is_time else self.asked.bare
 
     def cell(self, middle: float, half: float | None) -> str:
         """Write a value with its interval."""
-        if self.asked.time is not None:
+        if self.asked.what in SHARES:
             return interval(middle * 100, half and half * 100)
         return self.unit.interval(middle, half) if self.asked.is_time else interval(middle, half)
 
     def of(self, value: float) -> float:
         """Return a value as the axis counts."""
-        if self.asked.time is not None:
+        if self.asked.what in SHARES:
             return value * 100
         return self.unit.of(value) if self.asked.is_time else value
 

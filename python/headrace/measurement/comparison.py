@@ -41,6 +41,7 @@ def compare(
     told(f"simulating {len(of)} loads")
     ran = loads.all_of(document, scenario.file, name, of, requests)
     rows = [row for load, one in zip(of, ran, strict=True) for row in rows_of(load, one)]
+    remarks += loads.notes(document, scenario.file, name, of)
     remarks += unsettled(of, ran, requests) + behind(of, ran, requests)
     if document.get("uncertain"):
         told("simulating them with uncertain values")

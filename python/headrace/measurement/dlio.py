@@ -42,8 +42,10 @@ MOST_THREADS = 4096 // FILES_OPEN
 # windows that it reads ahead: the present one and the next (mm/readahead.c).
 WRITTEN_BACK, WINDOWS = 32, 2
 WRITES_BACK = "as the kernel writes back: with direct I/O, set `in_flight`"
-# Requests of a run: enough for an answer, in seconds.
-MOST_REQUESTS = 1_000_000
+# Requests of a run, at least and at most, and the steps of an accelerator that it has between these bounds: enough for
+# each batch that is prefetched, so that few steps find theirs from the beginning.
+LEAST_REQUESTS, MOST_REQUESTS = 20_000, 1_000_000
+STEPS, STEPS_EACH = 200, 25
 
 # Options that say nothing where only checkpoints are written.
 OF_TRAINING = ("dataset.", "reader.", "train.")
@@ -314,14 +316,20 @@ class _Configuration:
         stream = {"to": "storage", "size": size, "arrivals": {"steps": steps}}
         system = {"storage": self._storage(stream, device)}
         self._name_ignored(trains=steps["batch"] > 0)
-        document = {"system": system, "workload": {"training": stream}, "run": self._run(steps)}
+        document = {"system": system, "workload": {"training": stream}, "run": self._run(stream)}
         return TrainingScenario(document, self.remarks)
 
-    def _run(self, steps: Json) -> Json:
-        """Return the length of a run: of checkpoints alone, until the last is read back, if that is not too long."""
+    def _run(self, stream: Json) -> Json:
+        """Return the length of a run: of training, until each accelerator has made enough steps for its utilisation.
+
+        Of checkpoints alone until the last is read back. Neither is longer than `MOST_REQUESTS`, if possible.
+        """
+        steps = stream["arrivals"]["steps"]
         run: Json = {"seed": 1, "requests": MOST_REQUESTS}
         if steps["batch"]:
-            return run
+            pieces = -(-self._largest(stream) // _bytes(steps["read"]))
+            wanted = max(STEPS, STEPS_EACH * steps["prefetch"]) * steps["batch"] * pieces * self.accelerators
+            return run | {"requests": min(max(wanted, LEAST_REQUESTS), MOST_REQUESTS)}
         checkpoint = steps["checkpoint"]
         pieces = self._pieces(checkpoint)
         times = steps["epochs"] + checkpoint.get("restores", 0)
@@ -593,11 +601,15 @@ class _Configuration:
         self.remarks += remarks
         return component
 
-    def _needed(self, stream: Json) -> int:
-        size, steps = stream["size"], stream["arrivals"]["steps"]
+    def _largest(self, stream: Json) -> int:
+        """Return the bytes of the largest sample."""
+        size = stream["size"]
         sizes = [share["size"] for share in size["mix"]] if isinstance(size, dict) else [size]
-        largest = max(_bytes(text) for text in sizes)
-        needed: int = steps.get("samples", 0) * (-(-largest // 4096) * 4096)
+        return max(_bytes(text) for text in sizes)
+
+    def _needed(self, stream: Json) -> int:
+        steps = stream["arrivals"]["steps"]
+        needed: int = steps.get("samples", 0) * (-(-self._largest(stream) // 4096) * 4096)
         size, shard, writers = self._of_writers(steps.get("checkpoint", {}))
         return needed + writers * size + self.accelerators * shard
 

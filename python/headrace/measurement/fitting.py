@@ -21,6 +21,7 @@ from headrace.measurement.parameter import Parameter, in_unit, parameter, place_
 from headrace.measurement.points import Measurement, Tell
 from headrace.measurement.posterior import Fit, Known
 from headrace.measurement.problem import FITTED, Problem, independent
+from headrace.quantities import counted, size
 from headrace.report import Report
 from headrace.reports import comparison as reports
 from headrace.scenario import Scenario
@@ -157,8 +158,8 @@ def _refuse_too_few(parameters: list[Parameter], of: list[Load], measures: tuple
     each = independent(measures)
     told = sum(len(load.measured) for load in of) * each
     if told < len(parameters):
-        what = "operations" if each == 1 else "numbers"
-        message = f"{told} measured {what} cannot tell {len(parameters)} parameters"
+        what = "operation" if each == 1 else "number"
+        message = f"{counted(told, f'measured {what}')} cannot tell {len(parameters)} parameters"
         raise refusal("--vary", message, "measure under more loads, or fit fewer parameters")
 
 
@@ -317,7 +318,18 @@ def file_text(found: Json) -> str:
     for row in found["parameters"]:
         error = in_unit(row["unit"], float(f"{row['standard_error']:.2g}"))
         remarks.append(f"  {row['parameter']}: {row['was']} → {row['is']} ± {error}")
+    remarks.append(f"  fitted to {_range(found['fitted']['rows'])}; beyond that, it extrapolates")
     return device_file.text(json.loads(json.dumps(found["scenario"])), remarks)
+
+
+def _range(rows: list[Json]) -> str:
+    """Return what loads were fitted to: `reads of 4 KiB to 1 MiB, 1 to 64 in flight`."""
+    ops = " and ".join(f"{op}s" for op in ("read", "write") if any(row["op"] == op for row in rows))
+    sizes = sorted({row["block_bytes"] for row in rows})
+    depths = sorted({row["iodepth"] * row["numjobs"] for row in rows if not row["open"]})
+    of_size = size(sizes[0]) if len(sizes) == 1 else f"{size(sizes[0])} to {size(sizes[-1])}"
+    ends = dict.fromkeys(map(str, (depths[0], depths[-1]))) if depths else {}
+    return f"{ops} of {of_size}, {' to '.join(ends) + ' in flight' if ends else 'at their own rate'}"
 
 
 def report(found: Json, file: str | Path | None = None, *, title: str) -> Report:

@@ -1,5 +1,6 @@
 """The loads under which was measured, each once, and a scenario under such a load."""
 
+import contextlib
 import copy
 import json
 from collections import defaultdict
@@ -11,7 +12,7 @@ from headrace._core import ScenarioError
 from headrace.errors import refusal
 from headrace.measurement.points import PERCENTILES, Measurement
 from headrace.parallel import each, watch
-from headrace.quantities import exact_time, size
+from headrace.quantities import counted, exact_time, size
 from headrace.result_types import StreamResults
 from headrace.scenario import Scenario
 
@@ -296,6 +297,19 @@ def _one(stream: StreamResults, op: str, load: Load) -> Json:
     return {"iops": stream["requests_per_s"] * share, "mean_ms": part["mean_ms"]} | {
         name: quantiles[name] for name in PERCENTILES
     }
+
+
+def notes(document: Json, file: str, stream: str, of: list[Load]) -> list[str]:
+    """Return the notes on components under the loads, each once, with the loads under which it is one."""
+    under_which: dict[str, list[Load]] = defaultdict(list)
+    for load in of:
+        with contextlib.suppress(ScenarioError):  # The simulation says why.
+            for note in Scenario(json.dumps(under(document, stream, load)), file).plan().check():
+                under_which[note].append(load)
+    return [
+        f"under {'all loads' if len(loads) == len(of) else counted(len(loads), 'load')}: {note}"
+        for note, loads in under_which.items()
+    ]
 
 
 def all_of(document: Json, file: str, stream: str, of: list[Load], requests: int) -> list[dict[str, Json]]:

@@ -167,7 +167,8 @@ def _fitted(row: Json) -> tuple[str, str, str]:
     """Return what a parameter was, what it is, and its standard error; times all in ms."""
     was, error = row["was"], row["standard_error"]
     if row["unit"] != "ns":
-        rounded = f"± {number(float(f'{error:.2g}'))} {row['unit']}".rstrip()
+        shown = 100 * error if row["unit"] == "%" else error
+        rounded = f"± {number(float(f'{shown:.2g}'))} {row['unit']}".rstrip()
         return "—" if was is None else str(was), str(row["is"]), rounded
     digits = min(max(1 - floor(log10(error / NS_PER_MS)), 0), 6) if error > 0 else 6
     then, now = (

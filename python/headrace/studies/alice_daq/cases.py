@@ -43,7 +43,7 @@ class Cases:
 
     def file(self, name: str, changes: Json) -> Json:
         """Run a scenario of the study's folder with changes."""
-        return dict(whole(scenario.run(self.study.folder / name, changes=changes)).data)
+        return dict(whole(scenario.load(self.study.folder / name).with_(changes).run(theory=False)).data)
 
     def _recording(self, streams: int, **case: Any) -> float:
         """Return what one builder records, in MB/s of data before compression: see `_recorder`."""

@@ -27,7 +27,7 @@ def judged(study: Study, name: str, obtained: object) -> Judged:
 
 def run(file: str, changes: Json) -> Json:
     """Run a scenario of the study's folder."""
-    return {**whole(scenario.run(HERE / file, changes=changes)).data}
+    return {**whole(scenario.load(HERE / file).with_(changes).run(theory=False)).data}
 
 
 def rates(file: str, changes: Json) -> dict[str, float]:
@@ -56,7 +56,7 @@ def by_file(device: str, op: str) -> Curve:
 
     changes = {"system.disk.device.like": device, "workload.write-0.op": op}
     with tempfile.TemporaryDirectory() as folder:
-        whole(scenario.run(HERE / "disk.yaml", changes=changes, requests=Path(folder) / "requests"))
+        whole(scenario.load(HERE / "disk.yaml").with_(changes).run(requests=Path(folder) / "requests", theory=False))
         records = pl.read_parquet(Path(folder) / "requests" / "*.parquet")
     files = records.group_by(pl.col("address") // (2 * system.GIB)).agg(
         spent=pl.col("completed_ns").max() - pl.col("issued_ns").min(), bytes=pl.col("bytes").sum()

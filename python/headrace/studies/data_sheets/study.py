@@ -99,7 +99,7 @@ def _simulated(study: Study, drive: str, load: Json, places: list[float | None])
     requests = max(requests, ROUNDS * load.get("depth", 1))
     run = {"requests": requests, "seed": 1}
     scenario = Scenario(json.dumps({"system": {"disk": disk}, "workload": streams, "run": run}))
-    found = whole(scenario.run()).streams
+    found = whole(scenario.run(theory=False)).streams
     by = "bytes_per_s" if "size" in load else "requests_per_s"
     scale = 1e6 if "size" in load else 1.0
     return [value / scale for value in found[by]]

@@ -40,7 +40,7 @@ def _found(system: Json, load: Json, run: Json, part: Json | None = None, faults
         "faults": faults or [],
         "run": {"seed": 1} | run,
     }
-    return {**whole(Scenario(json.dumps(scenario)).run(threads=2)).data}
+    return {**whole(Scenario(json.dumps(scenario)).run(threads=2, theory=False)).data}
 
 
 def _requests(study: Study) -> Json:

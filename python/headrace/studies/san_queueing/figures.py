@@ -21,7 +21,7 @@ LOST = "The curves of the slide are lost."
 
 def asked(study: Study, file: str, changes: Iterable[Changes], *, requests: int = 20_000) -> list[Run]:
     """Run a scenario with each set of changes."""
-    small = requests // 4
+    small = requests // 10
 
     def go(change: Changes) -> Run:
         return study.simulate(file, change, requests=requests, replications=2, small=small)

@@ -97,7 +97,7 @@ def random_reads(study: Study, which: Json) -> Iterator[Judged]:
     for disks, published, role in zip(which["disks"], which["published"], which["role"], strict=True):
         study.tell(f"random {which['size']}, {disks} disks")
         changes = outstanding(study, disks) | {"workload.users.size": which["size"]}
-        run = study.simulate("random.yaml", changes, requests=40_000, replications=4, small=10_000)
+        run = study.simulate("random.yaml", changes, requests=40_000, replications=4, small=4_000)
         text = f"{which['unit']} of random {which['size']} reads, {disks} disks"
         known = {"calibrated": role == "calibrated"}
         wanted = claim(study, which, text, published, part=f"-{disks}", **known)

@@ -28,7 +28,7 @@ def run(study: Study, load: float, weeks: float, changes: Json) -> Json:
     changes["run.requests"] = int(2 * load * weeks * WEEK)
     for pool in ("pool", "pool2") if "system.pool2" in changes else ("pool",):
         changes[f"system.{pool}.volume"] = f"{1000 // part} GB"
-    return dict(whole(scenario.run(study.folder / "path.yaml", changes=changes)).data)
+    return dict(whole(scenario.load(study.folder / "path.yaml").with_(changes).run(theory=False)).data)
 
 
 def meters(found: Json, kind: str) -> list[Json]:
