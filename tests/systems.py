@@ -357,8 +357,8 @@ class Systems:
         shares: Json = {"type": "shares", "to": target, "depth": self.one(1, 8, 64)}
         numbers = self.numbers_of_a_share()
         if self.chance(0.4):
-            shares["policy"] = self.one("priority", "round_robin")
-            goes_by = {"priority": {"priority"}, "round_robin": {"weight"}}[shares["policy"]]
+            shares["policy"] = self.one("priority", "round_robin", "wpq")
+            goes_by = {"priority": {"priority"}}.get(shares["policy"], {"weight"})
             numbers = {name: value for name, value in numbers.items() if name in goes_by}
         else:
             numbers.pop("priority", None)
@@ -431,7 +431,10 @@ class Systems:
             copy=self.rate,
             wake=lambda: self.time(0.001, 0.1),
             contention=lambda: 1.5,
-            adapter=lambda: {"command": "5 us", "queue_depth": 8, "coalescing": {"most": 4, "after": "50 us"}},
+            adapter=lambda: {
+                **{"command": "5 us", "queue_depth": 8, "latency": "20 us"},
+                "coalescing": {"most": 4, "after": "50 us"},
+            },
             paths=lambda: self.one("round_robin", "shortest_queue", "first"),
             path_timeout=lambda: self.time(1, 100),
         ))  # fmt: skip
@@ -619,7 +622,7 @@ class Systems:
             samples=lambda: 100,
             epochs=lambda: 2,
             fetch=lambda: "sample",
-            checkpoint=lambda: {"every": 5, "size": self.one("1 MiB", "16 MiB")},
+            checkpoint=lambda: {"every": 5, "each_epoch": self.chance(0.5), "size": self.one("1 MiB", "16 MiB")},
         )
         columns = {"time": {"column": "time_us", "unit": "1 us"}, "op": "op"}
         columns |= {name: {"column": name, "unit": "1 B"} for name in ("address", "bytes")}

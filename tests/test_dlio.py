@@ -371,6 +371,8 @@ def test_defaults_are_files_beside_it(tmp_path: Path) -> None:
     own.write_text(yaml.safe_dump({"defaults": ["_self_", "unet3d"], "reader": {"batch_size": 4}}))
     assert dlio.scenario(own).document["workload"]["training"]["arrivals"]["steps"]["batch"] == 7
     for defaults, told in (
+        (5, "not a list"),
+        ("unet3d", "not a list"),
         (["bert"], "there is no"),
         ([{"framework": "x"}], "not the name of a file"),
         (["own"], "back"),
@@ -401,3 +403,24 @@ def test_steps_to_a_checkpoint_are_counted_in_each_epoch(tmp_path: Path) -> None
     checkpoint = made.document["workload"]["training"]["arrivals"]["steps"]["checkpoint"]
     assert (checkpoint["every"], checkpoint["each_epoch"], checkpoint["in_flight"]) == (20, True, 32)
     assert any("au(training) > 70 %" in remark for remark in made.remarks)
+
+
+def test_a_run_is_as_long_as_its_steps_and_checkpoints_need(tmp_path: Path) -> None:
+    def of(**more: object) -> tuple[int, list[str]]:
+        file = tmp_path / "a.yaml"
+        file.write_text(yaml.safe_dump({"dataset": {"num_files_train": 1000, "record_length_bytes": 10**7}} | more))
+        made = dlio.scenario(file)
+        return made.document["run"]["requests"], made.remarks
+
+    # A sample is 39 reads of TensorFlow's 256 KiB; 200 steps of one each are fewer than the least.
+    assert of()[0] == 20_000
+    assert of(reader={"batch_size": 10})[0] == 200 * 10 * 39
+    steps: dict[str, dict[str, object]] = {"workflow": {"checkpoint": True}}
+    steps["checkpoint"] = {"steps_between_checkpoints": 50, "model_size": 10**10}
+    requests, remarks = of(**steps)
+    assert requests == 200 * 39 + 4 * 9537
+    assert not any("`run.requests`" in remark for remark in remarks)
+    steps["checkpoint"]["steps_between_checkpoints"] = 2000
+    assert any("as with DLIO, no checkpoint is written after 2000" in remark for remark in of(**steps)[1])
+    steps["checkpoint"]["steps_between_checkpoints"] = 1
+    assert any("`run.requests` is 1,000,000" in remark for remark in of(**steps)[1])

@@ -455,6 +455,24 @@ def test_what_is_answered_as_power_fails_and_not_heard_is_unanswered() -> None:
     assert env.run(until=again) == again.value
 
 
+def test_power_may_fail_in_a_process_that_has_just_heard_an_answer() -> None:
+    env = simpy.Environment()
+    two = "system: {a: {type: station, service: 5 ms}, b: {type: station, service: 5 ms}}"
+    disks = Disks(env, Storage(Scenario(two), remember_writes=True))
+    heard: list[int] = []
+
+    def client() -> simpy.events.ProcessGenerator:
+        first, other = disks["a"].write(0, 4096), disks["b"].write(0, 4096)
+        heard.append((yield first).ticket)
+        # The other is answered at the same instant, and its event does not happen.
+        heard.extend(disks.lose_power().unanswered)
+        heard.append((yield disks["a"].read(0, 4096)).ticket)
+        assert not other.processed
+
+    env.run(until=env.process(client()))
+    assert heard == [0, 1, 2]
+
+
 def test_storage_and_environment_begin_together() -> None:
     storage = Storage(Scenario(DISK))
     with pytest.raises(ValueError, match="begin both at 0"):

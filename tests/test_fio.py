@@ -960,3 +960,10 @@ def test_what_failed_or_contradicts_itself_is_said_once_for_all_jobs(tmp_path: P
     for told in ("3 requests failed", "7 requests moved fewer bytes", "are not the rate that the file has"):
         [remark] = [one for one in remarks if told in one]
         assert remark.startswith("result.json: 4 jobs (a, b, c …): ")
+
+
+def test_counts_of_failures_that_are_none_are_refused(tmp_path: Path) -> None:
+    for short in ("x", [1]):
+        document = result()
+        document["jobs"][0]["read"]["short_ios"] = short
+        assert "short_ios" in why(written(tmp_path, document))

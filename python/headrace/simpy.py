@@ -72,9 +72,13 @@ class Disks:
         loss = self.present().lose_power()
         for ticket in loss.unanswered:
             self._waiting.pop(ticket)
-        unheard, self._answered = self._answered, {}
-        for event in unheard.values():
-            event.callbacks.clear()
+        # SimPy takes the callbacks of an event away when it happens.
+        unheard = [ticket for ticket, event in self._answered.items() if event.callbacks is not None]
+        for ticket in unheard:
+            self._answered.pop(ticket).callbacks.clear()
+        while done := self.storage.next_completion(self.storage.now_ns):
+            self._waiting.pop(done.ticket)
+            unheard.append(done.ticket)
         lost = tuple(write for write in loss.lost if write.ticket not in unheard)
         return PowerLoss(lost, (*loss.unanswered, *unheard))
 

@@ -328,7 +328,15 @@ class _Configuration:
         run: Json = {"seed": 1, "requests": MOST_REQUESTS}
         if steps["batch"]:
             pieces = -(-self._largest(stream) // _bytes(steps["read"]))
-            wanted = max(STEPS, STEPS_EACH * steps["prefetch"]) * steps["batch"] * pieces * self.accelerators
+            each = max(STEPS, STEPS_EACH * steps["prefetch"])
+            wanted = each * steps["batch"] * pieces * self.accelerators
+            if checkpoint := steps.get("checkpoint"):
+                wanted += max(each // checkpoint["every"], 1) * self._pieces(checkpoint)
+            if wanted > MOST_REQUESTS:
+                self.remarks.append(
+                    f"`run.requests` is {MOST_REQUESTS:,}; {each} steps of each accelerator and their checkpoints are "
+                    f"{wanted:,}"
+                )
             return run | {"requests": min(max(wanted, LEAST_REQUESTS), MOST_REQUESTS)}
         checkpoint = steps["checkpoint"]
         pieces = self._pieces(checkpoint)
@@ -434,11 +442,7 @@ class _Configuration:
         limit = int(self.number("train.total_training_steps", default=-1, least=-1))
         if limit > 0:
             # DLIO begins to count in each epoch.
-            needed = limit * batch * self.accelerators
-            if needed > samples:
-                told = f"is {limit}: {needed:,} samples, and an epoch has {samples:,}; DLIO refuses that"
-                raise self.bad("train.total_training_steps", told, "lower it, or raise `dataset.num_files_train`")
-            samples = needed
+            samples = min(samples, limit * batch * self.accelerators)
         in_order = min(per_file, samples)
         if is_pytorch and not groups and per_file > 1 and self._is_shuffled("sample"):
             in_order = 1
@@ -503,6 +507,8 @@ class _Configuration:
             return {}
         # DLIO counts steps in each epoch, and epochs from the first.
         when = {"every": every, "each_epoch": True}
+        if every > epoch:
+            self.remarks.append(f"an epoch has {epoch} steps: as with DLIO, no checkpoint is written after {every}")
         if every <= 0:
             when = {"every": max(epochs * epoch, 1), "first": after * epoch}
         self.remarks.append(f"each writer has {WRITTEN_BACK} writes of {_size(READ)} in flight, {WRITES_BACK}")
@@ -650,11 +656,17 @@ def _options(path: Path, within: tuple[Path, ...] = ()) -> Json:
         document = yaml.safe_load(read_text(path, HELP))
     except yaml.YAMLError as error:
         raise refusal(path, f"{path} is not YAML: {str(error).splitlines()[0]}", HELP) from None
-    if isinstance(document, dict) and isinstance(document.get("workload"), dict):
-        document = document["workload"]
     if not isinstance(document, dict):
         raise refusal(path, f"{path} has no {OR_PARTS}, so it is no configuration of DLIO", HELP)
+    if isinstance(document.get("workload"), dict):
+        # What stands beside it is Hydra's own, but for options that were meant to stand within. Groups are DLIO's own.
+        beside = {key: value for key, value in document.items() if key not in ("workload", "defaults")}
+        document = beside | document["workload"]
     names = document.pop("defaults", None) or []
+    if not isinstance(names, list):
+        raise refusal(
+            path, f"{path}: `defaults` is {str(names)[:60]}, not a list", "write `defaults: [unet3d, _self_]`"
+        )
     names = names if "_self_" in names else [*names, "_self_"]
     options: Json = {}
     for name in names:

@@ -328,8 +328,9 @@ def _range(rows: list[Json]) -> str:
     sizes = sorted({row["block_bytes"] for row in rows})
     depths = sorted({row["iodepth"] * row["numjobs"] for row in rows if not row["open"]})
     of_size = size(sizes[0]) if len(sizes) == 1 else f"{size(sizes[0])} to {size(sizes[-1])}"
-    ends = dict.fromkeys(map(str, (depths[0], depths[-1]))) if depths else {}
-    return f"{ops} of {of_size}, {' to '.join(ends) + ' in flight' if ends else 'at their own rate'}"
+    flight = [f"{' to '.join(dict.fromkeys(map(str, (depths[0], depths[-1]))))} in flight"] if depths else []
+    own = ["at their own rate"] if any(row["open"] for row in rows) else []
+    return f"{ops} of {of_size}, {' and '.join(flight + own)}"
 
 
 def report(found: Json, file: str | Path | None = None, *, title: str) -> Report:

@@ -304,7 +304,7 @@ def notes(document: Json, file: str, stream: str, of: list[Load]) -> list[str]:
     under_which: dict[str, list[Load]] = defaultdict(list)
     for load in of:
         with contextlib.suppress(ScenarioError):  # The simulation says why.
-            for note in Scenario(json.dumps(under(document, stream, load)), file).plan().check():
+            for note in dict.fromkeys(Scenario(json.dumps(under(document, stream, load)), file).plan().check()):
                 under_which[note].append(load)
     return [
         f"under {'all loads' if len(loads) == len(of) else counted(len(loads), 'load')}: {note}"

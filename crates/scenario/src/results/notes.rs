@@ -358,8 +358,7 @@ fn limits(bottleneck: Option<&Bottleneck>) -> Option<String> {
 }
 
 /// What a note on headroom ends with if a limit ended the simulations.
-const CUT_OFF: &str =
-    "; `limits.wall_time` ended the simulations that measure it, and another run may find more or less";
+const CUT_OFF: &str = "; `limits.wall_time` or an interrupt ended the simulations that measure it, and another run may find more or less";
 
 /// Returns why utilisation does not say how much more load there can be.
 fn why_estimated(of: &Bottleneck) -> String {

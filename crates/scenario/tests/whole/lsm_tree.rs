@@ -113,6 +113,13 @@ fn a_durable_put_is_a_table_or_a_record() {
     near(first(&logged).response.mean_ms, 0.3, 1e-6);
 }
 
+/// Puts stop while all memtables are full, though nothing is merged.
+#[test]
+fn puts_that_wait_for_memory_are_stopped() {
+    let found = store(", memtables: 2", &format!("{PUTS}{{closed: {{depth: 4}}}}}}"), "{requests: 5000}");
+    assert!(meter(&found, "stopped") > 0.5, "{}", meter(&found, "stopped"));
+}
+
 /// Puts that are made stable at once, while no memtable may follow, wait for those that are: they do not wake each other for ever.
 #[test]
 fn durable_puts_at_once_are_all_answered() {

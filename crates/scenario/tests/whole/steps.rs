@@ -407,6 +407,19 @@ run: {{requests: 20000}}
     close(of(4), 42.0 / 80.0, 2.0, "two accelerators a server");
 }
 
+/// They have the disk of their server where each has its own.
+#[test]
+fn accelerators_have_the_disk_of_their_server() {
+    let text = "system:
+  hosts: {type: group, copies: 2, of: {cpu: {type: server, cores: 1, complete: 10 ms, attached: [disk]}, disk: {type: station, service: 1 us, capacity: 1 GB}}}
+workload:
+  training: {from: hosts/cpu, to: hosts/disk, size: 1 kB, arrivals: {steps: {accelerators: 2, batch: 4, threads: 1, prefetch: 4, compute: 42 ms}}}
+run: {requests: 20000}
+";
+    let steps = found(text).unwrap_or_else(|problems| panic!("{problems}")).streams[0].steps.clone().unwrap();
+    close(steps.au.unwrap(), 1.0, 0.1, "one accelerator a server");
+}
+
 /// DLIO counts the steps to a checkpoint from the beginning of each epoch.
 #[test]
 fn checkpoints_may_be_counted_in_each_epoch() {

@@ -2,7 +2,8 @@
 //!
 //! Lowering makes one for each stream that goes to the components of several copies, or comes from several servers. Each request goes to one of
 //! them, chosen at random with equal probability, so a Poisson process stays one at each of them (random splitting). Its capacity is that of the
-//! smallest: an address is one of the component that is chosen. Who has a server of its own goes past it: see [`Dispatcher::of_servers`].
+//! smallest: an address is one of the component that is chosen. Accelerators, which have a server of their own, go past it: see
+//! [`Dispatcher::of_servers`].
 
 use headrace_kernel::{RngStream, WorkerPool};
 use headrace_work::{Block, Breakdown, Op, Request};

@@ -268,7 +268,7 @@ class _Result:
         failed = sum(self.number(job.found, "total_err", job.where) for job in jobs if "total_err" in job.found)
         if failed:
             self.remarks.append(f"{name}: {failed:,.0f} requests failed, and are in the results as fio counts them")
-        cut_short = sum(float(part.found.get("short_ios") or 0) for part in parts)
+        cut_short = sum(self.number(part.found, "short_ios", part.where) for part in parts if "short_ios" in part.found)
         if cut_short > 0:
             self.remarks.append(f"{name}: {cut_short:,.0f} requests moved fewer bytes than asked for")
         longest = max((part.runtime_ms for part in parts if part.ios > 0), default=math.inf) / 1000

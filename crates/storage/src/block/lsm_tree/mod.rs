@@ -203,16 +203,23 @@ impl<'m> LsmTree<'m> {
             self.full.borrow_mut().push(self.active.replace(0));
             add(&self.filled, 1);
             self.go_on();
+        } else {
+            self.note_levels();
         }
     }
 
-    /// Notes what has changed, and starts what can be done now.
-    fn go_on(&'m self) {
+    /// Notes the levels that are measured.
+    fn note_levels(&self) {
         let now = self.sim.now();
         set(&self.counts.level0, now, self.levels.borrow().in_level0() as u64);
         set(&self.counts.debt, now, self.levels.borrow().debt());
         set(&self.counts.stopped, now, self.is_stopped().into());
         set(&self.counts.slowed, now, self.is_slowed().into());
+    }
+
+    /// Tells those who wait that something has changed, and starts what can be done now.
+    fn go_on(&'m self) {
+        self.note_levels();
         self.changed.end();
         let Some(pools) = self.pools.get() else { return };
         if !self.is_broken() && !self.is_flushing.get() && !self.full.borrow().is_empty() {

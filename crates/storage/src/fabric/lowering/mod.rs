@@ -200,6 +200,7 @@ impl Lowering<'_> {
     fn way_of(&mut self, WantedWay { from, to, .. }: &WantedWay) -> Option<NodeId> {
         let tos: Vec<&Member> = self.members(to).collect();
         let froms: Vec<&Member> = from.iter().flat_map(|from| self.members(from)).collect();
+        let mut one_for_each_server = false;
         let nodes: Option<Vec<NodeId>> = match from {
             None if tos.len() == 1 => return self.component(to),
             Some(from) if tos.len() == 1 && froms.len() < 2 => return self.route(("from", from), ("to", to)),
@@ -217,10 +218,12 @@ impl Lowering<'_> {
                         return self.refuse("to", message, Some("name fewer: the components of one copy"));
                     }
                 };
+                one_for_each_server =
+                    pairs.iter().map(|(from, _)| from).eq(froms.iter().map(|from| &from.path));
                 pairs.iter().map(|(from, to)| self.route(("from", from), ("to", to))).collect()
             }
         };
-        let plan = DispatcherPlan { one_for_each_server: from.is_some() && tos.len() == 1 };
+        let plan = DispatcherPlan { one_for_each_server };
         self.dispatched(plan, (from.as_deref(), to), nodes?)
     }
 

@@ -222,8 +222,9 @@ impl<'m> Server<'m> {
         if let Some(adapter) = self.adapter {
             adapter.serve(&request.with(request.work.data()), breakdown).await;
         }
-        if self.plan.spec.adapter.latency > Nanos::ZERO {
-            self.sim.delay(self.plan.spec.adapter.latency).await;
+        let latency = self.plan.spec.adapter.latency;
+        if latency > Nanos::ZERO {
+            self.sim.delay(latency).await;
             breakdown.served(self.context.id, self.sim.now());
         }
     }
