@@ -37,7 +37,7 @@ class Disks:
     """
 
     def __init__(self, env: Environment, storage: Storage, *, unit_s: float = 1.0) -> None:
-        """Attach a storage to an environment; raise `ValueError` unless both are at the same time."""
+        """Attach a storage to an environment; raise `ValueError` if the storage is ahead of it, or it is before 0."""
         above(unit_s=unit_s)
         self.env, self.storage, self.ns = env, storage, unit_s * 1e9
         if env.now < 0 or self._ns(env.now) < storage.now_ns:

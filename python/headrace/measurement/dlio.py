@@ -320,24 +320,11 @@ class _Configuration:
         return TrainingScenario(document, self.remarks)
 
     def _run(self, stream: Json) -> Json:
-        """Return the length of a run: of training, until each accelerator has made enough steps for its utilisation.
-
-        Of checkpoints alone until the last is read back. Neither is longer than `MOST_REQUESTS`, if possible.
-        """
+        """Return the length of a run: of checkpoints alone, until the last is read back, if that is not too long."""
         steps = stream["arrivals"]["steps"]
         run: Json = {"seed": 1, "requests": MOST_REQUESTS}
         if steps["batch"]:
-            pieces = -(-self._largest(stream) // _bytes(steps["read"]))
-            each = max(STEPS, STEPS_EACH * steps["prefetch"])
-            wanted = each * steps["batch"] * pieces * self.accelerators
-            if checkpoint := steps.get("checkpoint"):
-                wanted += max(each // checkpoint["every"], 1) * self._pieces(checkpoint)
-            if wanted > MOST_REQUESTS:
-                self.remarks.append(
-                    f"`run.requests` is {MOST_REQUESTS:,}; {each} steps of each accelerator and their checkpoints are "
-                    f"{wanted:,}"
-                )
-            return run | {"requests": min(max(wanted, LEAST_REQUESTS), MOST_REQUESTS)}
+            return run | {"requests": self._enough(stream)}
         checkpoint = steps["checkpoint"]
         pieces = self._pieces(checkpoint)
         times = steps["epochs"] + checkpoint.get("restores", 0)
@@ -606,6 +593,19 @@ class _Configuration:
         component, remarks = stand_in.storage(device, self._needed(stream))
         self.remarks += remarks
         return component
+
+    def _enough(self, stream: Json) -> int:
+        """Return the requests by which each accelerator has made enough steps for its utilisation, and checkpoints."""
+        steps = stream["arrivals"]["steps"]
+        pieces = -(-self._largest(stream) // _bytes(steps["read"]))
+        each = max(STEPS, STEPS_EACH * steps["prefetch"])
+        wanted = each * steps["batch"] * pieces * self.accelerators
+        if checkpoint := steps.get("checkpoint"):
+            wanted += max(each // checkpoint["every"], 1) * self._pieces(checkpoint)
+        if wanted > MOST_REQUESTS:
+            needs = f"{each} steps of each accelerator, with their checkpoints, need {wanted:,}"
+            self.remarks.append(f"`run.requests` is {MOST_REQUESTS:,}; {needs}")
+        return int(min(max(wanted, LEAST_REQUESTS), MOST_REQUESTS))
 
     def _largest(self, stream: Json) -> int:
         """Return the bytes of the largest sample."""

@@ -1,6 +1,5 @@
 """Runs the tests of mClock's profiles: what clients, recovery and snaptrim get of four OSDs."""
 
-import itertools
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -79,14 +78,8 @@ def under_wpq(study: Study, alone: Rates) -> Iterator[Judged]:
     found = both_tests(study, alone, partial(rates, study, claims["shares"], others=others))
     for kind, measured in claims["measured"].items():
         for name, published in measured.items():
-            claim = Claim(
-                f"I1-wpq-{kind}-{name}",
-                f"{NAMES[name]}, {kind}, WPQ",
-                published,
-                claims["source"],
-                percent=claims["percent"],
-            )
-            yield verdict(claim, Obtained(found[kind][name]))
+            words = f"{NAMES[name]}, {kind}, WPQ"
+            yield near(claims, (f"I1-wpq-{kind}-{name}", words), published, found[kind][name])
 
 
 def rates(study: Study, shares: Json, works: set[str], others: Json | None = None) -> Rates:
@@ -134,25 +127,35 @@ def compared(
     kind, name = what
     for profile, published in measured.items():
         is_fitted = (kind, profile) == ("recovering", claims["fitted"]) and name in ("clients", RECOVERED)
-        claim = Claim(
-            f"I1-{kind}-{name}-{profile}",
-            f"{NAMES[name]}, {kind}, {profile.replace('_', ' ')}",
-            published,
-            claims["source"],
-            percent=claims["percent"],
-            calibrated=is_fitted,
-        )
-        yield verdict(claim, Obtained(found[profile][name]))
+        words = f"{NAMES[name]}, {kind}, {profile.replace('_', ' ')}"
+        told = f"I1-{kind}-{name}-{profile}", words
+        yield near(claims, told, published, found[profile][name], calibrated=is_fitted)
+
+
+def near(claims: Json, told: tuple[str, str], published: float, found: float, *, calibrated: bool = False) -> Judged:
+    """Judge a rate, whose claim has this name and these words, within the per cent that the claims allow."""
+    claim = Claim(*told, published, claims["source"], percent=claims["percent"], calibrated=calibrated)
+    return verdict(claim, Obtained(found))
 
 
 def ordered(claims: Json, what: tuple[str, str], found: Mapping[str, Rates]) -> Judged:
     """Judge the order of the profiles by a rate."""
     kind, name = what
     published = " > ".join(claims["orders"][kind][name])
-    order = sorted(found, key=lambda profile: found[profile][name], reverse=True)
-    least = 1.0 + claims["order_percent"] / 100.0
-    pairs = itertools.pairwise(order)
-    signs = [" > " if found[one][name] > least * found[other][name] else " ≈ " for one, other in pairs]
-    shown = "".join(itertools.chain(*zip(order, [*signs, ""], strict=True)))
+    shown = in_order({profile: rates[name] for profile, rates in found.items()}, claims["order_percent"])
     text = f"order of the profiles by {NAMES[name]}, {kind}"
     return verdict(Claim(f"I1-{kind}-{name}-order", text, published, claims["source"]), Obtained(shown))
+
+
+def in_order(rates: Mapping[str, float], percent: float) -> str:
+    """Return the names by their rates, from the largest.
+
+    `≈` stands between rates that are less than so many per cent below the largest of them; those are in order of name.
+    """
+    names = sorted(rates, key=lambda name: rates[name], reverse=True)
+    groups = [[names[0]]]
+    for name in names[1:]:
+        if rates[groups[-1][0]] > (1 + percent / 100) * rates[name]:
+            groups.append([])
+        groups[-1].append(name)
+    return " > ".join(" ≈ ".join(sorted(group)) for group in groups)
