@@ -100,7 +100,7 @@ pub struct ComponentResults {
     /// `recovered_objects` (pieces of objects), `lost_objects`, `rebuild_progress`, `rebuild_s` and `rebuilt_bytes`; of a write-ahead log:
     /// `commits_per_flush`, and `write_amplification` (bytes written to the device, per byte of records); of a log-structured merge tree:
     /// `write_amplification` (per byte put), `stopped` and `slowed_down` (shares of the time in which puts were), `compactions`, and on
-    /// average `level0_tables` and `bytes_to_compact`.
+    /// average `level0_tables`, `bytes_to_compact`, and, with `fast`, `spilled_bytes` (of tables that had no room there).
     pub meters: BTreeMap<&'static str, Option<f64>>,
 }
 

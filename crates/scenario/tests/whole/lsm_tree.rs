@@ -98,6 +98,48 @@ fn a_get_reads_a_block() {
     assert_eq!(first(&found).response.max_ms, 0.0);
 }
 
+/// Levels 0 to 2 may become 1.5 MiB, level 3 another 4 MiB, and the last one 16 MiB: a get reads the level that has its key, where that is.
+#[test]
+fn the_first_levels_that_fit_are_on_the_fast_device() {
+    let gets = "  gets: {to: s, op: read, size: 100 B, arrivals: {closed: {depth: 1}}}";
+    for (size, slow, note) in [
+        ("100 KiB", 21.25, "no level is on `f`; level 0 may become 256 KiB, and is on `d`"),
+        (
+            "5 MiB",
+            20.0,
+            "levels 0 to 2 are on `f`, with up to 1536 KiB of the 5 MiB for tables; level 3 may become",
+        ),
+        ("6 MiB", 16.0, "levels 0 to 3 are on `f`"),
+        ("30 MiB", 0.0, ""),
+    ] {
+        let fields = format!(
+            ", fast: {{to: f, size: {size}}}}}\n  f: {{type: station, service: 100 us, capacity: 1 GB"
+        );
+        let found = store(&fields, gets, "{requests: 40000}");
+        near(first(&found).response.mean_ms, (slow + (21.25 - slow) * 0.1) / 21.25, 0.02);
+        let notes: Vec<&String> = found.notes.iter().filter(|found| found.contains("on `f`")).collect();
+        assert!(
+            notes.iter().all(|found| found.contains(note)) && notes.is_empty() == note.is_empty(),
+            "{size}: {notes:?}"
+        );
+    }
+}
+
+/// What compactions make while the tables that it replaces are still there needs room as well.
+#[test]
+fn tables_without_room_on_the_fast_device_spill() {
+    let spilled = |size: &str| {
+        let fields = format!(
+            ", compactions: 4, fast: {{to: f, size: {size}}}}}\n  f: {{type: station, service: 10 us, capacity: 1 GB"
+        );
+        let found = store(&fields, &format!("{PUTS}{{poisson: 1000 /s}}}}"), "{requests: 40000}");
+        assert_eq!(first(&found).completed, 40_000);
+        meter(&found, "spilled_bytes")
+    };
+    let (tight, ample) = (spilled("5.5 MiB"), spilled("11 MiB"));
+    assert!(tight > 100e3 && ample == 0.0, "{tight} {ample}");
+}
+
 /// Without a log, what is made stable is a table: its write, its flush, and the flush that was asked for. With a log, it is a record there.
 #[test]
 fn a_durable_put_is_a_table_or_a_record() {
@@ -154,6 +196,8 @@ fn what_does_not_fit_is_refused() {
         (", fan_out: 1", "it must be at least 2"),
         (", level0: {compact_at: 9, slow_at: 8}", "`compact_at` ≤ `slow_at` ≤ `stop_at`"),
         (", block: 1 B", "must be at least 512 B"),
+        (", fast: {to: d, at: 1 GB, size: 1 MB}", "1 MB are asked for, and `d` has 0 B from there on"),
+        (", fast: {to: puts, size: 1 MB}", "puts"),
         (", request: 512 B", "a compaction has up to 5176048 of them"),
     ] {
         let text = format!(

@@ -11,20 +11,46 @@ pub struct Shape {
     pub written: f64,
     /// Size of a table, in bytes.
     pub table: u64,
-    /// Room for a table, in bytes, where the first one is on the device, and number of such rooms.
+    /// Room for a table, in bytes.
     pub slot: u64,
-    pub first: u64,
-    pub slots: u32,
+    /// The device that has room for all tables, and a faster one for those of the first levels.
+    pub main: Rooms,
+    pub fast: Rooms,
+    /// Number of levels, with level 0, that are on the fast device as long as it has room.
+    pub fast_levels: usize,
     /// Number of tables in level 0 that are compacted.
     pub compact_at: usize,
     /// Size of each level from level 1 on, in bytes; the last one's is `keys`.
     pub targets: Vec<u64>,
 }
 
+/// Rooms for tables on a device.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rooms {
+    /// First byte of the first room.
+    pub first: u64,
+    /// Number of rooms.
+    pub many: u32,
+}
+
 impl Shape {
-    /// First byte of a table on the device.
+    /// Returns true if a table is on the fast device, whose rooms have the first numbers.
+    pub fn is_fast(&self, table: Table) -> bool {
+        table.slot < self.fast.many
+    }
+
+    /// First byte of a table on its device.
     pub fn address(&self, table: Table) -> u64 {
-        self.first + u64::from(table.slot) * self.slot
+        if self.is_fast(table) {
+            self.fast.first + u64::from(table.slot) * self.slot
+        } else {
+            self.main.first + u64::from(table.slot - self.fast.many) * self.slot
+        }
+    }
+
+    /// Returns true if two levels belong on one device.
+    fn are_together(&self, one: usize, other: usize) -> bool {
+        (one < self.fast_levels) == (other < self.fast_levels)
     }
 }
 
@@ -34,10 +60,15 @@ pub struct Table {
     pub from: f64,
     pub to: f64,
     pub bytes: u64,
-    /// Its place on the device.
+    /// Its room.
     pub slot: u32,
     /// True while a compaction reads it.
     pub is_read: bool,
+}
+
+/// Bytes of tables.
+fn bytes(tables: &[Table]) -> u64 {
+    tables.iter().map(|table| table.bytes).sum()
 }
 
 impl Table {
@@ -57,9 +88,9 @@ pub struct Compaction {
 }
 
 impl Compaction {
-    /// Returns true if one table has no other to be merged with: it becomes a table of the next level as it is.
+    /// Returns true if a table becomes one of the next level as it is.
     pub fn only_moves(&self) -> bool {
-        self.lower.is_empty() && self.upper.len() == 1
+        self.made == self.upper
     }
 }
 
@@ -70,27 +101,32 @@ pub struct Levels<'s> {
     /// Bytes of each level, and those of them that compactions read.
     bytes: Vec<u64>,
     read: Vec<u64>,
+    spilled: u64,
     /// The key at which the next compaction of each level begins: they take turns.
     cursors: Vec<f64>,
-    free: Vec<u32>,
+    /// Free rooms of the two devices.
+    main: Vec<u32>,
+    fast: Vec<u32>,
 }
 
 impl<'s> Levels<'s> {
     /// Levels as they are when a run begins.
     pub fn new(shape: &'s Shape) -> Self {
         let many = shape.targets.len() + 1;
-        let free = (0..shape.slots).rev().collect();
+        let fast = shape.fast.many;
         let mut levels = Self {
             shape,
             levels: vec![Vec::new(); many],
             bytes: vec![0; many],
             read: vec![0; many],
+            spilled: 0,
             cursors: vec![0.0; many],
-            free,
+            main: (fast..fast + shape.main.many).rev().collect(),
+            fast: (0..fast).rev().collect(),
         };
         for level in 1..many {
             let bytes = (shape.targets[level - 1] as f64 * shape.written) as u64;
-            let tables = levels.make(bytes, 0.0, 1.0);
+            let tables = levels.make(level, bytes, 0.0, 1.0);
             levels.put(level, 0..0, tables);
         }
         levels
@@ -106,15 +142,36 @@ impl<'s> Levels<'s> {
         self.bytes.iter().sum()
     }
 
+    /// Bytes of tables on the main device that belong on the fast one, and had no room there.
+    pub fn spilled(&self) -> u64 {
+        self.spilled
+    }
+
     /// Makes a table of level 0 from a memtable; `None` if there is no room for one.
     pub fn reserve(&mut self, bytes: u64) -> Option<Table> {
-        Some(Table { from: 0.0, to: 1.0, bytes, slot: self.free.pop()?, is_read: false })
+        let slot = if self.main.is_empty() { None } else { self.rooms(0, 1).pop() };
+        Some(Table { from: 0.0, to: 1.0, bytes, slot: slot?, is_read: false })
+    }
+
+    /// Takes rooms for tables of a level, which the main device has: on the fast one as many as are free, if it belongs there.
+    fn rooms(&mut self, level: usize, many: usize) -> Vec<u32> {
+        let fast = if level < self.shape.fast_levels { many.min(self.fast.len()) } else { 0 };
+        let mut rooms = self.fast.split_off(self.fast.len() - fast);
+        rooms.extend(self.main.split_off(self.main.len() - (many - fast)));
+        rooms
+    }
+
+    /// Gives the rooms of tables back.
+    fn give_back<'t>(&mut self, tables: impl Iterator<Item = &'t Table>) {
+        for table in tables {
+            let free = if self.shape.is_fast(*table) { &mut self.fast } else { &mut self.main };
+            free.push(table.slot);
+        }
     }
 
     /// Adds a table to level 0.
     pub fn add(&mut self, table: Table) {
-        self.levels[0].push(table);
-        self.bytes[0] += table.bytes;
+        self.put(0, self.in_level0()..self.in_level0(), vec![table]);
     }
 
     /// The table in which a key's value is, by two numbers from 0 to 1: how far down it is among all bytes, and the key. None if no table has
@@ -200,14 +257,15 @@ impl<'s> Levels<'s> {
         let read = found.upper.iter().chain(&found.lower).copied();
         let (from, to) =
             read.fold((1.0_f64, 0.0_f64), |(from, to), table| (from.min(table.from), to.max(table.to)));
-        if found.only_moves() {
+        let is_alone = found.lower.is_empty() && found.upper.len() == 1;
+        if is_alone && self.shape.are_together(level, level + 1) {
             found.made = found.upper.clone();
         } else {
             let bytes = self.merged(&found, to - from);
-            if bytes.div_ceil(self.shape.table) > self.free.len() as u64 {
+            if bytes.div_ceil(self.shape.table) > self.main.len() as u64 {
                 return None;
             }
-            found.made = self.make(bytes, from, to);
+            found.made = self.make(level + 1, bytes, from, to);
         }
         for (level, tables) in [(level, upper), (level + 1, lower)] {
             for table in &mut self.levels[level][tables] {
@@ -225,19 +283,18 @@ impl<'s> Levels<'s> {
         let missing = |table: &Table| 1.0 - (table.bytes as f64 / (all * (table.to - table.from))).min(1.0);
         let (from, to) = (found.upper[0].from, found.upper[0].to);
         let upper = all * (to - from) * (1.0 - found.upper.iter().map(missing).product::<f64>());
-        let lower = found.lower.iter().map(|table| table.bytes).sum::<u64>() as f64;
+        let lower = bytes(&found.lower) as f64;
         (upper + lower - upper * lower / (all * width)).min(all * width) as u64
     }
 
-    /// Tables of equal sizes for this number of bytes of these keys.
-    fn make(&mut self, bytes: u64, from: f64, to: f64) -> Vec<Table> {
+    /// Tables of a level, of equal sizes, for this number of bytes of these keys. The main device has room for all of them.
+    fn make(&mut self, level: usize, bytes: u64, from: f64, to: f64) -> Vec<Table> {
         let many = bytes.div_ceil(self.shape.table);
         // The last key is exact, so that the next table begins with it.
         let key = |n: u64| if n == many { to } else { from + (to - from) * n as f64 / many as f64 };
         let size = |n: u64| bytes * (n + 1) / many - bytes * n / many;
-        let slots = self.free.split_off(self.free.len() - many as usize);
         (0..many)
-            .zip(slots)
+            .zip(self.rooms(level, many as usize))
             .map(|(n, slot)| Table { from: key(n), to: key(n + 1), bytes: size(n), slot, is_read: false })
             .collect()
     }
@@ -245,11 +302,11 @@ impl<'s> Levels<'s> {
     /// Replaces the tables that a compaction has read by those that it made.
     pub fn end(&mut self, done: Compaction) {
         if !done.only_moves() {
-            self.free.extend(done.upper.iter().chain(&done.lower).map(|table| table.slot));
+            self.give_back(done.upper.iter().chain(&done.lower));
         }
         let level = done.level;
-        self.read[level] -= done.upper.iter().map(|table| table.bytes).sum::<u64>();
-        self.read[level + 1] -= done.lower.iter().map(|table| table.bytes).sum::<u64>();
+        self.read[level] -= bytes(&done.upper);
+        self.read[level + 1] -= bytes(&done.lower);
         let at = self.levels[level].iter().position(|table| table.slot == done.upper[0].slot).unwrap_or(0);
         self.put(level, at..at + done.upper.len(), Vec::new());
         let first = done.made.first().map_or(0.0, |table| table.from);
@@ -259,9 +316,16 @@ impl<'s> Levels<'s> {
 
     /// Replaces tables of a level by others.
     fn put(&mut self, level: usize, others: Range<usize>, tables: Vec<Table>) {
-        self.bytes[level] += tables.iter().map(|table| table.bytes).sum::<u64>();
-        let gone: u64 = self.levels[level].splice(others, tables).map(|table| table.bytes).sum();
-        self.bytes[level] -= gone;
+        self.bytes[level] += bytes(&tables);
+        self.spilled += self.spilled_of(level, &tables);
+        let gone: Vec<Table> = self.levels[level].splice(others, tables).collect();
+        self.bytes[level] -= bytes(&gone);
+        self.spilled -= self.spilled_of(level, &gone);
+    }
+
+    fn spilled_of(&self, level: usize, tables: &[Table]) -> u64 {
+        let is_spilled = |table: &&Table| level < self.shape.fast_levels && !self.shape.is_fast(**table);
+        tables.iter().filter(is_spilled).map(|table| table.bytes).sum()
     }
 }
 
@@ -271,6 +335,7 @@ mod tests {
 
     use super::*;
 
+    /// Levels of which the first two belong on a device that has room for some of their tables.
     fn shape(keys: u64, table: u64, fan_out: u64, base: u64) -> Shape {
         let mut targets = vec![keys];
         while targets[0] > base {
@@ -278,15 +343,21 @@ mod tests {
         }
         let levels: u64 = targets.iter().map(|target| target.div_ceil(table)).sum();
         let slots = (levels + keys.div_ceil(table) + 80) as u32;
-        Shape { keys, written: 1.0, table, slot: table, first: 0, slots, compact_at: 4, targets }
+        let (main, fast) = (Rooms { first: 0, many: slots }, Rooms { first: 0, many: 6 });
+        Shape { keys, written: 1.0, table, slot: table, main, fast, fast_levels: 2, compact_at: 4, targets }
     }
 
-    /// Every slot is free or holds one table; tables of a level are in order, apart, and their bytes are counted.
+    /// Every room is free or holds one table; tables of a level are in order, apart, and their bytes are counted; the fast device has none of
+    /// a level below.
     fn check(levels: &Levels) {
         let held = levels.levels.iter().flatten().map(|table| table.slot);
-        let mut slots: Vec<u32> = held.chain(levels.free.iter().copied()).collect();
+        let mut slots: Vec<u32> = held.chain(levels.main.iter().chain(&levels.fast).copied()).collect();
         slots.sort_unstable();
-        assert_eq!(slots, (0..levels.shape.slots).collect::<Vec<_>>());
+        assert_eq!(slots, (0..levels.shape.main.many + 6).collect::<Vec<_>>());
+        assert!(levels.levels[2..].iter().flatten().all(|table| !levels.shape.is_fast(*table)));
+        let on_fast = levels.levels[..2].iter().flatten().filter(|table| levels.shape.is_fast(**table));
+        let on_fast = on_fast.map(|table| table.bytes).sum::<u64>();
+        assert_eq!(levels.spilled(), levels.bytes[0] + levels.bytes[1] - on_fast);
         for (level, tables) in levels.levels.iter().enumerate() {
             assert_eq!(levels.bytes[level], tables.iter().map(|table| table.bytes).sum::<u64>());
             if level > 0 {
@@ -365,6 +436,26 @@ mod tests {
         }
     }
 
+    /// A table that has no others to be merged with is written again where its next level is on the other device, and moves elsewhere.
+    #[test]
+    fn a_table_moves_within_a_device() {
+        let shape = Shape { written: 0.0, compact_at: 1, ..shape(16_000, 1_000, 4, 1_000) };
+        let mut levels = Levels::new(&shape);
+        let made = levels.reserve(1_000).unwrap();
+        assert!(shape.is_fast(made));
+        levels.add(made);
+        let mut level = |at: usize| {
+            levels.levels[at][0].bytes = shape.targets[at.max(1) - 1];
+            levels.bytes[at] = shape.targets[at.max(1) - 1];
+            let begun = levels.begin().unwrap();
+            let found = (begun.only_moves(), begun.made.iter().any(|table| shape.is_fast(*table)));
+            levels.end(begun);
+            found
+        };
+        assert_eq!((level(0), level(1)), ((true, true), (false, false)));
+        assert_eq!((levels.fast.len(), levels.in_level0()), (6, 0));
+    }
+
     /// The union of random halves of the keys has three quarters of them.
     #[test]
     fn of_a_key_in_both_levels_one_value_is_left() {
@@ -373,8 +464,9 @@ mod tests {
             written: 0.5,
             table: 600_000,
             slot: 600_000,
-            first: 0,
-            slots: 9,
+            main: Rooms { first: 0, many: 9 },
+            fast: Rooms::default(),
+            fast_levels: 0,
             compact_at: 1,
             targets: vec![1_000_000],
         };

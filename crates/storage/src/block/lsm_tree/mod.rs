@@ -48,6 +48,8 @@ pub struct LsmTree<'m> {
     sim: &'m Sim<'m>,
     plan: &'m LsmTreePlan,
     device: &'m Edge<'m>,
+    /// The device of the first levels, where there is one.
+    fast: Option<&'m Edge<'m>>,
     log: Option<&'m Edge<'m>>,
     /// End of the last record of the log.
     log_end: Cell<u64>,
@@ -86,6 +88,8 @@ struct Counts {
     working: RefCell<Gauge>,
     level0: RefCell<Gauge>,
     debt: RefCell<Gauge>,
+    /// Bytes of tables that found no room on the device of the first levels.
+    spilled: RefCell<Gauge>,
     slowed: RefCell<Gauge>,
     stopped: RefCell<Gauge>,
     requests: Cell<u64>,
@@ -102,7 +106,8 @@ impl Plan for LsmTreePlan {
             sim,
             plan: self,
             device: &uses[0],
-            log: uses.get(LOG),
+            fast: self.spec.fast.as_ref().and_then(|_| uses.last()),
+            log: self.spec.log.as_ref().and_then(|_| uses.get(LOG)),
             log_end: Cell::default(),
             levels: RefCell::new(Levels::new(&self.shape)),
             active: Cell::default(),
@@ -128,17 +133,31 @@ fn set(gauge: &RefCell<Gauge>, now: Nanos, value: u64) {
     gauge.up(now, value);
 }
 
-/// The reads or writes of a table, from its first byte on, each with the last key in it: compactions go by keys.
-fn pieces(table: Table, first: u64, most: u64) -> impl Iterator<Item = (f64, Block)> {
+/// A part of a table that is read or written at once.
+struct Piece {
+    table: Table,
+    /// Its first byte from the table's on, and its size.
+    first: u64,
+    bytes: u64,
+    /// The last key in it: compactions go by keys.
+    last: f64,
+}
+
+/// The pieces of a table.
+fn pieces(table: Table, most: u64) -> impl Iterator<Item = Piece> {
     (0..table.bytes.div_ceil(most)).map(move |n| {
         let bytes = most.min(table.bytes - n * most);
         let end = (n * most + bytes) as f64 / table.bytes as f64;
-        let key = table.from + (table.to - table.from) * end;
-        (key, Block { op: Op::Read, address: first + n * most, bytes })
+        Piece { table, first: n * most, bytes, last: table.from + (table.to - table.from) * end }
     })
 }
 
 impl<'m> LsmTree<'m> {
+    /// The device of a table.
+    fn home(&self, table: Table) -> &'m Edge<'m> {
+        self.fast.filter(|_| self.plan.shape.is_fast(table)).unwrap_or(self.device)
+    }
+
     /// Takes a put: it is logged, and is in the memtable then.
     async fn put(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         let bytes = request.work.bytes;
@@ -213,6 +232,7 @@ impl<'m> LsmTree<'m> {
         let now = self.sim.now();
         set(&self.counts.level0, now, self.levels.borrow().in_level0() as u64);
         set(&self.counts.debt, now, self.levels.borrow().debt());
+        set(&self.counts.spilled, now, self.levels.borrow().spilled());
         set(&self.counts.stopped, now, self.is_stopped().into());
         set(&self.counts.slowed, now, self.is_slowed().into());
     }
@@ -240,10 +260,10 @@ impl<'m> LsmTree<'m> {
     async fn flush_memtables(&'m self) {
         while let Some(bytes) = self.oldest() {
             let Some(table) = self.levels.borrow_mut().reserve(bytes) else { break };
-            for (_, piece) in self.pieces(&[table]) {
-                self.ask(Block { op: Op::Write, ..piece }, Cause::Destage).await;
+            for piece in self.pieces(&[table]) {
+                self.ask(Op::Write, &piece, Cause::Destage).await;
             }
-            self.ask(Block::FLUSH, Cause::Destage).await;
+            self.flush(&[table], Cause::Destage).await;
             if self.is_broken() {
                 break;
             }
@@ -294,39 +314,55 @@ impl<'m> LsmTree<'m> {
     async fn merge(&'m self, compaction: &Compaction) {
         let read = [&compaction.upper[..], &compaction.lower[..]].concat();
         let mut writes = self.pieces(&compaction.made).into_iter().peekable();
-        for (key, piece) in self.pieces(&read) {
-            self.ask(piece, Cause::Compaction).await;
+        for piece in self.pieces(&read) {
+            self.ask(Op::Read, &piece, Cause::Compaction).await;
             if let Some(rate) = self.plan.spec.merge_rate {
                 self.sim.delay(rate.time_for(Bytes(piece.bytes))).await;
             }
-            while let Some((_, piece)) = writes.next_if(|(last, _)| *last <= key) {
-                self.ask(Block { op: Op::Write, ..piece }, Cause::Compaction).await;
+            while let Some(made) = writes.next_if(|made| made.last <= piece.last) {
+                self.ask(Op::Write, &made, Cause::Compaction).await;
             }
         }
-        for (_, piece) in writes {
-            self.ask(Block { op: Op::Write, ..piece }, Cause::Compaction).await;
+        for made in writes {
+            self.ask(Op::Write, &made, Cause::Compaction).await;
         }
-        self.ask(Block::FLUSH, Cause::Compaction).await;
+        self.flush(&compaction.made, Cause::Compaction).await;
     }
 
     /// The pieces of tables, in the order of their last keys.
-    fn pieces(&self, tables: &[Table]) -> Vec<(f64, Block)> {
-        let LsmTreePlan { spec, shape, .. } = self.plan;
-        let mut all: Vec<_> =
-            tables.iter().flat_map(|table| pieces(*table, shape.address(*table), spec.request.0)).collect();
-        all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    fn pieces(&self, tables: &[Table]) -> Vec<Piece> {
+        let most = self.plan.spec.request.0;
+        let mut all: Vec<_> = tables.iter().flat_map(|table| pieces(*table, most)).collect();
+        all.sort_by(|a, b| a.last.total_cmp(&b.last));
         all
     }
 
-    /// Asks the device for a piece of a table. An error breaks the store, as it does RocksDB's, which takes no put after one.
-    async fn ask(&'m self, piece: Block, cause: Cause) {
+    /// Reads or writes a piece of a table.
+    async fn ask(&'m self, op: Op, piece: &Piece, cause: Cause) {
+        let address = self.plan.shape.address(piece.table) + piece.first;
+        self.ask_of(self.home(piece.table), Block { op, address, bytes: piece.bytes }, cause).await;
+    }
+
+    /// Makes tables stable, wherever they are.
+    async fn flush(&'m self, tables: &[Table], cause: Cause) {
+        let are_fast = |is_fast| tables.iter().any(|table| self.plan.shape.is_fast(*table) == is_fast);
+        if let Some(fast) = self.fast.filter(|_| are_fast(true)) {
+            self.ask_of(fast, Block::FLUSH, cause).await;
+        }
+        if self.fast.is_none() || are_fast(false) {
+            self.ask_of(self.device, Block::FLUSH, cause).await;
+        }
+    }
+
+    /// Asks a device. An error breaks the store, as it does RocksDB's, which takes no put after one.
+    async fn ask_of(&'m self, device: &'m Edge<'m>, piece: Block, cause: Cause) {
         if self.is_broken() {
             return;
         }
         let key = self.context.stream("tables").key(self.counts.requests.get());
         add(&self.counts.requests, 1);
         let mut breakdown = Breakdown::from(self.sim.now());
-        Box::pin(self.device.serve(&Request::new(key, piece).because(cause), &mut breakdown)).await;
+        Box::pin(device.serve(&Request::new(key, piece).because(cause), &mut breakdown)).await;
         if piece.op == Op::Write {
             add(&self.counts.written, piece.bytes);
         }
@@ -353,7 +389,7 @@ impl<'m> LsmTree<'m> {
         let bytes = request.work.bytes.next_multiple_of(block).min(self.plan.shape.slot);
         let first = draws.below((self.plan.shape.slot - bytes) / block + 1) * block;
         let there = Block { op: Op::Read, address: self.plan.shape.address(table) + first, bytes };
-        Box::pin(self.device.serve(&request.with(there), breakdown)).await;
+        Box::pin(self.home(table).serve(&request.with(there), breakdown)).await;
     }
 
     /// Makes what was put before stable: by the log, or as tables.
@@ -372,7 +408,8 @@ impl<'m> LsmTree<'m> {
         if self.is_broken() {
             return breakdown.fail();
         }
-        Box::pin(self.device.serve(&request.child(u64::MAX, Block::FLUSH), breakdown)).await;
+        let device = self.fast.unwrap_or(self.device);
+        Box::pin(device.serve(&request.child(u64::MAX, Block::FLUSH), breakdown)).await;
     }
 
     /// Returns the bytes that are left to compact, if there are more and more of them although compactions hardly rest.
@@ -415,7 +452,8 @@ impl<'m> Component<'m> for LsmTree<'m> {
                 self.context.path
             )
         });
-        broken.into_iter().chain(grows).collect()
+        let partly = self.plan.spec.partly_fast().map(|held| format!("{}: {held}", self.context.path));
+        broken.into_iter().chain(grows).chain(partly).collect()
     }
 
     fn is_settled(&self) -> bool {
@@ -445,6 +483,9 @@ impl<'m> Component<'m> for LsmTree<'m> {
         put("level0_tables", Meter::Area(of(&self.counts.level0)));
         put("bytes_to_compact", Meter::Area(of(&self.counts.debt)));
         put("compactions", Meter::Count(self.counts.compactions.get()));
+        if self.fast.is_some() {
+            put("spilled_bytes", Meter::Area(of(&self.counts.spilled)));
+        }
     }
 
     fn begin(&'m self) {

@@ -1,12 +1,14 @@
 //! A log-structured merge tree as it is written.
 
+use std::iter::{once, successors};
+
 use headrace_units::{Bytes, BytesPerSecond, Fraction};
-use headrace_work::{Block, Invalid};
+use headrace_work::{Block, Invalid, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::LsmTreePlan;
-use super::levels::Shape;
+use super::levels::{Rooms, Shape};
 use crate::core::component::Spec;
 use crate::core::graph::Lowering;
 
@@ -26,6 +28,9 @@ pub struct LsmTreeSpec {
     /// a flush waits until all memtables are tables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<String>,
+    /// Faster component for the first levels: `db_paths`, BlueStore's `block.db`. Default: all tables are on `to`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fast: Option<FastSpec>,
     /// Size of all keys and values.
     pub keys: Bytes,
     /// Share of them that is stored when the run begins, in levels as large as they may be. Default: all.
@@ -42,7 +47,8 @@ pub struct LsmTreeSpec {
     #[serde(default = "mib::<64>")]
     pub table: Bytes,
     /// Size of level 1: `max_bytes_for_level_base`. Levels are as large as the next one divided by `fan_out`, down to one that is no larger
-    /// than this: `level_compaction_dynamic_level_bytes`. Default: 256 MiB.
+    /// than this: `level_compaction_dynamic_level_bytes`. With `fast`, level 1 has this size and each other the one before times `fan_out`, up
+    /// to `keys`: with several paths RocksDB has no dynamic levels. Default: 256 MiB.
     #[serde(default = "mib::<256>")]
     pub level1: Bytes,
     /// How many times as large as the level before a level is: `max_bytes_for_level_multiplier`. Default: 10.
@@ -71,6 +77,20 @@ pub struct LsmTreeSpec {
     /// Size of blocks, the unit of gets. Default: 4 KiB.
     #[serde(default = "four_kib")]
     pub block: Bytes,
+}
+
+/// A faster component for the first levels of a store. As many of them belong there as fit together when each is as large as it may be, and
+/// level 0 as large as level 1, which is RocksDB's rule for `db_paths`. A table that finds no room there goes to `to`, as in BlueFS.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FastSpec {
+    /// Component that holds these tables.
+    pub to: String,
+    /// First byte of the tables there. Default: 0.
+    #[serde(default)]
+    pub at: Bytes,
+    /// Space for tables there.
+    pub size: Bytes,
 }
 
 /// Numbers of tables in level 0.
@@ -125,6 +145,10 @@ impl Spec for LsmTreeSpec {
             Some(log) => Some(at.asked::<Block>("log", log)?),
             None => None,
         };
+        let fast = match &self.fast {
+            Some(fast) => Some(fast.lower(at)?),
+            None => None,
+        };
         if let Some(invalid) = self.problem() {
             return at.invalid(invalid);
         }
@@ -141,10 +165,23 @@ impl Spec for LsmTreeSpec {
             shape: self.shape(),
             log: log.map_or(0, |log| at.capacity(log).0),
         };
-        let uses = [Some(target), log].into_iter().flatten().collect();
+        let uses = [Some(target), log, fast].into_iter().flatten().collect();
         at.uses(uses);
         at.holds(self.keys);
         Some(plan)
+    }
+}
+
+impl FastSpec {
+    /// Finds the component, which must have the space that is asked for.
+    fn lower(&self, at: &mut Lowering) -> Option<NodeId> {
+        let target = at.asked::<Block>("fast.to", &self.to)?;
+        let room = Bytes(at.capacity(target).0.saturating_sub(self.at.0));
+        if room < self.size {
+            let message = format!("{} are asked for, and `{}` has {room} from there on", self.size, self.to);
+            return at.refuse("fast.size", message, None);
+        }
+        Some(target)
     }
 }
 
@@ -202,6 +239,12 @@ impl LsmTreeSpec {
 
     /// Sizes of levels from level 1 on.
     fn targets(&self) -> Vec<u64> {
+        if self.fast.is_some() {
+            let next = |size: &u64| {
+                (*size < self.keys.0).then(|| size.saturating_mul(self.fan_out.into()).min(self.keys.0))
+            };
+            return successors(Some(self.level1.0.min(self.keys.0)), next).collect();
+        }
         let mut targets = vec![self.keys.0];
         while targets[0] > self.level1.0 {
             targets.insert(0, (targets[0] / u64::from(self.fan_out)).max(1));
@@ -209,14 +252,51 @@ impl LsmTreeSpec {
         targets
     }
 
+    /// Number of levels, with level 0, that belong on the fast component. RocksDB looks at how large the last one may become, not at how large
+    /// it is.
+    fn fast_levels(&self) -> usize {
+        let mut left = self.fast.as_ref().map_or(0, |fast| fast.size.0);
+        let fits = |size: &u64| left.checked_sub(*size).map(|rest| left = rest).is_some();
+        self.may_become().take_while(fits).count()
+    }
+
+    /// How large each level may become, from level 0 on, as RocksDB places them.
+    fn may_become(&self) -> impl Iterator<Item = u64> {
+        let fan_out = u64::from(self.fan_out);
+        let sizes = successors(Some(self.level1.0), move |size| Some(size.saturating_mul(fan_out)));
+        once(self.level1.0).chain(sizes).take(self.targets().len() + 1)
+    }
+
+    /// Returns what is on the fast component, if the store has one and not all levels are there.
+    pub fn partly_fast(&self) -> Option<String> {
+        let (fast, levels) = (self.fast.as_ref()?, self.fast_levels());
+        let next = Bytes(self.may_become().nth(levels)?);
+        let used = Bytes(self.may_become().take(levels).sum());
+        let (there, size) = (&fast.to, fast.size);
+        let held = match levels {
+            0 => format!("no level is on `{there}`"),
+            1 => format!("level 0 is on `{there}`, with up to {used} of the {size} for tables"),
+            _ => format!(
+                "levels 0 to {} are on `{there}`, with up to {used} of the {size} for tables",
+                levels - 1
+            ),
+        };
+        Some(format!("{held}; level {levels} may become {next}, and is on `{}`", self.to))
+    }
+
     fn shape(&self) -> Shape {
+        let fast = self.fast.as_ref();
         Shape {
             keys: self.keys.0,
             written: self.written.0,
             table: self.table.0,
             slot: self.slot(),
-            first: self.at.0,
-            slots: self.slots() as u32,
+            main: Rooms { first: self.at.0, many: self.slots() as u32 },
+            fast: fast.map_or(Rooms::default(), |fast| Rooms {
+                first: fast.at.0,
+                many: (fast.size.0 / self.slot()).min(self.slots()) as u32,
+            }),
+            fast_levels: self.fast_levels(),
             compact_at: self.level0.compact_at as usize,
             targets: self.targets(),
         }
