@@ -396,6 +396,7 @@ def test_a_log_that_is_no_list_of_requests_is_refused(tmp_path: Path) -> None:
     assert "empty" in refused("\n")
     assert "in no format of fio that headrace reads" in refused("\x1f\x8b\x08")
     assert "run fio with --output-format=json" in refused("job: (groupid=0, jobs=1): err= 0: pid=1\n  read: IOPS=9")
+    assert "run fio with --output-format=json" in refused("3;fio-3.33;t;0;0;30296;30265;7566;1001;0;0;0.0;0.0;57\n")
 
 
 def test_io_logs_of_both_versions_are_read(tmp_path: Path) -> None:

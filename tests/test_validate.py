@@ -344,6 +344,67 @@ def test_predictions_have_the_interval_that_uncertain_values_give_them() -> None
     assert certain["rows"][0]["band"] is None
 
 
+def test_measurements_outside_all_predictions_are_noted() -> None:
+    text = DRIVE + "uncertain: {system.drive.service: 195 us..205 us}\n"
+    given = [point(iodepth=depth, iops=iops) for depth in (1, 2, 3) for iops in (5000.0 * depth,)]
+    fair = comparison.compare(Scenario(text), Measurement(given), requests=500)
+    assert not [remark for remark in fair["remarks"] if "lie outside" in remark]
+    given += [point(iodepth=depth, iops=9000.0) for depth in (8, 16, 32)]
+    found = comparison.compare(Scenario(text), Measurement(given), requests=500)
+    assert [remark for remark in found["remarks"] if remark.startswith("3 of 6 measured bandwidths lie outside")]
+
+
+SEEKS = """
+system:
+  drive:
+    type: disk
+    positioning: mechanical
+    device:
+      name: a disk
+      capacity: 4 TB
+      cylinders: 300000
+      rotation: 7200 rpm
+      media_rate_outer: 200 MB/s
+      media_rate_inner: 95 MB/s
+      seek_read: {track_to_track: 0.6 ms, average: AVERAGE, full_stroke: FULL}
+      seek_write: {track_to_track: 0.9 ms, average: 8.3 ms, full_stroke: 14.3 ms}
+      overhead: 0.15 ms
+      interface: {read_rate: 1100 MB/s, write_rate: 1100 MB/s}
+workload: {fio: {to: drive, arrivals: {closed: {depth: 1}}}}
+"""
+
+
+def test_values_that_cannot_stand_together_are_passed_over() -> None:
+    """The average of seeks has bounds that depend on the longest one: the search goes around what is outside."""
+    truth = SEEKS.replace("AVERAGE", "5 ms").replace("FULL", "12 ms")
+    sizes = ((4096, 1), (65536, 1), (1 << 20, 1), (4096, 4), (65536, 4))
+    given = measured_of(truth, [point(block_bytes=size, iodepth=depth) for size, depth in sizes])
+    start = Scenario(SEEKS.replace("AVERAGE", "8 ms").replace("FULL", "14 ms"))
+    seek = "system.drive.device.seek_read"
+    vary = [f"{seek}.average=4 ms..12 ms", f"{seek}.full_stroke=8 ms..20 ms"]
+    for average, full in (("4 ms", "20 ms"), ("12 ms", "8 ms")):
+        with pytest.raises(ScenarioError, match="is not between"):
+            start.with_({f"{seek}.average": average, f"{seek}.full_stroke": full}).check()
+    found = fitting.fit(start, given, vary, requests=500)
+    assert found["fitted"]["overall"]["read"]["mean_size_percent"] < 3
+    spread = start.with_({"uncertain": {f"{seek}.average": "5 ms..9 ms", f"{seek}.full_stroke": "9 ms..20 ms"}})
+    assert all(row["band"] for row in comparison.compare(spread, given, requests=200)["rows"])
+
+
+def test_loads_that_do_not_settle_are_left_out_of_a_fit() -> None:
+    text = """
+system: {drive: {type: ssd, device: micron-7450-pro-1920gb}}
+workload: {host: {to: drive, arrivals: {closed: {depth: 1}}}}
+"""
+    given = [point(iodepth=depth, mean_ms=0.1, iops=10_000.0 * depth) for depth in (1, 2)]
+    # Nothing was overwritten: the simulated drive collects no garbage, and the measured one did.
+    given += [point(op="write", read_share=0.0, iodepth=depth, iops=500.0, mean_ms=2.0 * depth) for depth in (1, 2)]
+    vary = ["system.drive.device.flash.read=20 us..2 ms"]
+    found = fitting.fit(Scenario(text), Measurement(given), vary, requests=500, cross_validate=False)
+    assert "fitted without the 2 loads under which the scenario had not settled" in found["warnings"], found["warnings"]
+    assert found["fitted"]["overall"]["read"]["mean_size_percent"] < 2
+
+
 def test_an_uncertain_value_that_the_scenario_does_not_have_is_refused() -> None:
     for wrong, told in (
         ("system.drive.servise: 100 us..400 us", "did you mean `service`"),

@@ -1,6 +1,7 @@
 """`headrace import fio`, `measure`, and `calibrate scenario`."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -89,6 +90,7 @@ MEASUREMENTS = (".json", ".parquet")
 
 
 def _measurement(found: "Measurement", to: Path | None, as_json: bool) -> None:
+    from headrace.measurement.loads import left_out
     from headrace.view.terminal import report as terminal
 
     if to and to.suffix not in MEASUREMENTS:
@@ -98,7 +100,7 @@ def _measurement(found: "Measurement", to: Path | None, as_json: bool) -> None:
     if as_json:
         print(json.dumps(found.as_json(), indent=2))
     else:
-        terminal.show(found.report())
+        terminal.show(replace(found, remarks=[*found.remarks, *left_out(found)]).report())
 
 
 def import_elbencho(

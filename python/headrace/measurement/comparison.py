@@ -17,6 +17,8 @@ Json = dict[str, Any]
 
 # A load that comes at its own rate is sustained if at most this share of it is missing.
 BEHIND = 0.03
+# If uncertain values stood for all that is not known, 95 % of the measurements would lie within their bands.
+MOST_WITHIN = 0.9
 
 
 def compare(
@@ -50,7 +52,7 @@ def compare(
     rows = [row | {"band": band} for row, band in zip(rows, bands, strict=True)]
     return {
         "scenario": scenario.file,
-        "remarks": remarks,
+        "remarks": [*remarks, *_beyond_bands(rows)],
         "overall": _overall(rows),
         "sizes": _sizes(rows),
         "rows": rows,
@@ -105,9 +107,20 @@ def _error(ours: float, theirs: float | None) -> float | None:
     return (ours / theirs - 1) * 100 if theirs else None
 
 
+def _beyond_bands(rows: list[Json]) -> list[str]:
+    """Return a remark if fewer bandwidths than nine in ten, less one, lie within their bands."""
+    known = reports.within_bands(rows)
+    if sum(known) + 1 >= MOST_WITHIN * len(known):
+        return []
+    outside = (
+        f"{len(known) - sum(known)} of {len(known)} measured bandwidths lie outside what uncertain values make of them"
+    )
+    return [f"{outside}: the scenario lacks something that they do not stand for"]
+
+
 def _overall(rows: list[Json]) -> Json:
     """Return the summary of all operations and of each, of loads without a filling cache if there are any."""
-    rows = [row for row in rows if row["simulated"]["settled"]] or rows
+    rows = reports.settled(rows)
     return {op: summary([row for row in rows if op in (row["op"], "all")]) for op in ("all", "read", "write")}
 
 

@@ -9,6 +9,7 @@ has, anywhere within the bounds.
 import json
 import math
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -109,12 +110,14 @@ def fit(
     if twice := [path for path, many in Counter(one.path for one in parameters).items() if many > 1]:
         raise refusal("--vary", f"`{twice[0]}` is given twice", "give each field once, with its bounds")
     _refuse_too_few(parameters, of, measures)
-    problem = Problem(scenario, name, parameters, of, requests, measures, tell or (lambda _: None))
-    every = list(range(len(of)))
+    problem = _of_settled(Problem(scenario, name, parameters, of, requests, measures, tell or (lambda _: None)))
+    every = list(range(len(problem.of)))
     best = _determined(problem, every)
     known = posterior.known(problem, every, best)
     told = [_row(one, known[at]) for at, one in enumerate(parameters)]
-    warnings = [*best.together, *_warnings(problem, best, known)]
+    left_out = counted(len(of) - len(problem.of), "load")
+    warnings = [f"fitted without the {left_out} under which the scenario had not settled"] * (len(problem.of) < len(of))
+    warnings += [*best.together, *_warnings(problem, best, known)]
     judged = None
     if cross_validate:
         problem.doing = "cross-validating"
@@ -131,6 +134,17 @@ def fit(
         "cross_validated": judged,
         "scenario": fitted.filled() | {"uncertain": _uncertain(parameters, known)},
     }
+
+
+def _of_settled(problem: Problem) -> Problem:
+    """Return the problem without loads under which the scenario does not settle, unless too few are left to fit.
+
+    There the simulation is of a beginning, such as of a cache that fills, and the measurement is not.
+    """
+    ran = problem.ran(_start(problem.parameters))
+    settled = [load for load, one in zip(problem.of, ran, strict=True) if all(op["settled"] for op in one.values())]
+    enough = sum(len(load.measured) for load in settled) * independent(problem.measures) >= len(problem.parameters)
+    return replace(problem, of=settled, simulated={}) if enough and len(settled) < len(problem.of) else problem
 
 
 def told_apart(
@@ -307,6 +321,8 @@ def _without_others(problem: Problem, rest: list[int], best: Fit) -> "Array":
     for at, variance in zip(best.free, covariance.diagonal(), strict=True):
         if variance <= TOO_WIDE**2:
             start[at] = best.places[at]
+    if not problem.is_possible(start):
+        start = best.places
     return problem.fitted(start, rest, best.free, FOLD_STEPS)
 
 

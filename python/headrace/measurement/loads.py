@@ -116,6 +116,13 @@ def loads_of(found: Measurement) -> tuple[list[Load], list[str]]:
     return of, remarks
 
 
+def left_out(found: Measurement) -> list[str]:
+    """Return which points of a measurement cannot be simulated, and why."""
+    whole = [point for point in found.points if _kind(point) is None]
+    besides = [point for point in found.points if _kind(point) and (point.get("paced") or point.get("unlike"))]
+    return _left_out(whole, besides)
+
+
 def _left_out(whole: list[Json], besides: list[Json]) -> list[str]:
     """Return which points no closed loop at full speed can be compared with."""
     remarks = []

@@ -28,6 +28,8 @@ FITTED = ("iops", "mean_ms")
 # The step of a derivative, as a share of the range of a parameter; small ones drown in what a simulation draws.
 STEP = 0.01
 MOST_STEPS = 20
+# ln(simulated / measured) of values that cannot stand together: further off than any that can.
+IMPOSSIBLE = 10.0
 # The relative error of a measured number, where there are as many parameters as numbers, so that nothing says how well
 # they are met: a minute of fio repeats itself so closely on most drives. An estimate.
 ASSUMED_ERROR = 0.02
@@ -45,8 +47,8 @@ class Problem:
     measures: tuple[str, ...] = FITTED
     tell: Tell = lambda _: None
     doing: str = "fitting"
-    simulated: dict[tuple[float, ...], list[dict[str, Json]]] = field(default_factory=dict)
-    """What was simulated already, by places."""
+    simulated: dict[tuple[float, ...], list[dict[str, Json]] | ScenarioError] = field(default_factory=dict)
+    """What was simulated already, by places; the error of values that cannot stand together."""
 
     def with_values(self, places: "Array") -> Scenario:
         """Return the scenario with the values at these places."""
@@ -54,29 +56,43 @@ class Problem:
         return self.scenario.with_(values)
 
     def ran(self, places: "Array") -> list[dict[str, Json]]:
-        """Return what is simulated under each load; each set of values is simulated once."""
+        """Return what is simulated under each load; raise `ScenarioError` if these values cannot stand together."""
+        found = self._tried(places)
+        if not isinstance(found, ScenarioError):
+            return found
+        first = json.loads(found.problems)[0]
+        tried = ", ".join(f"{one.path}={one.written(at)}" for one, at in zip(self.parameters, places, strict=True))
+        help_ = "give `--vary` bounds between which all values can stand together"
+        raise refusal("--vary", f"with {tried}: {first['message']}", help_)
+
+    def is_possible(self, places: "Array") -> bool:
+        """Return true if these values can stand together."""
+        return not isinstance(self._tried(places), ScenarioError)
+
+    def _tried(self, places: "Array") -> list[dict[str, Json]] | ScenarioError:
+        """Simulate each set of values once."""
         key = tuple(float(at) for at in places)
         if key not in self.simulated:
             self.tell(f"{self.doing}: {len(self.simulated)} sets of values simulated under {len(self.of)} loads")
             self.simulated[key] = self._simulate(places)
         return self.simulated[key]
 
-    def _simulate(self, places: "Array") -> list[dict[str, Json]]:
+    def _simulate(self, places: "Array") -> list[dict[str, Json]] | ScenarioError:
         try:
             document = self.with_values(places).filled()
             return loads.all_of(document, self.scenario.file, self.stream, self.of, self.requests)
         except ScenarioError as error:
             if not self.simulated:  # The values of the scenario itself did not work either.
                 raise
-            first = json.loads(error.problems)[0]
-            tried = ", ".join(f"{one.path}={one.written(at)}" for one, at in zip(self.parameters, places, strict=True))
-            help_ = "give `--vary` bounds between which all values can stand together"
-            raise refusal("--vary", f"with {tried}: {first['message']}", help_) from None
+            return error
 
     def residuals(self, places: "Array", chosen: list[int]) -> "Array":
-        """Return ln(simulated / measured) of each measure under the chosen loads."""
+        """Return ln(simulated / measured) of each measure under the chosen loads; values far off if they cannot be."""
         import numpy as np
 
+        many = sum(len(self.of[at].measured) for at in chosen) * len(self.measures)
+        if not self.is_possible(places):
+            return np.full(many, IMPOSSIBLE)
         ran = self.ran(places)
         return np.array([
             math.log(ran[at][op][name] / measured[name])
@@ -86,21 +102,29 @@ class Problem:
         ])  # fmt: skip
 
     def jacobian(self, places: "Array", chosen: list[int], free: list[int]) -> "Array":
-        """Return derivatives by the free parameters: differences to both sides, as far as the bounds allow."""
+        """Return derivatives by the free parameters: differences to both sides, as far as bounds and values allow."""
         import numpy as np
 
         columns = []
         for at in free:
             ends = [places.copy(), places.copy()]
             ends[0][at], ends[1][at] = max(places[at] - STEP, 0.0), min(places[at] + STEP, 1.0)
+            ends = [end if self.is_possible(end) else places for end in ends]
             below, above = (self.residuals(end, chosen) for end in ends)
-            columns.append((above - below) / (ends[1][at] - ends[0][at]))
+            columns.append((above - below) / max(ends[1][at] - ends[0][at], STEP))
         return np.stack(columns, axis=1)
 
     def fitted(self, start: "Array", chosen: list[int], free: list[int], steps: int = MOST_STEPS) -> "Array":
-        """Return the places at which the chosen loads are met best; those of parameters that are not free stay."""
+        """Return the places at which the chosen loads are met best; those of parameters that are not free stay.
+
+        A step to values that cannot stand together is taken back, and a shorter one tried.
+        """
         import numpy as np
         from scipy import optimize
+
+        inside = start.copy()
+        inside[free] = np.clip(start[free], 0.01, 0.99)
+        self.ran(inside)
 
         def all_of(moved: "Array") -> "Array":
             places = start.copy()
@@ -109,7 +133,7 @@ class Problem:
 
         found = optimize.least_squares(
             lambda moved: self.residuals(all_of(moved), chosen),
-            np.clip(start[free], 0.01, 0.99),
+            inside[free],
             jac=lambda moved: self.jacobian(all_of(moved), chosen, free),
             bounds=(0.0, 1.0), max_nfev=steps, xtol=1e-4, ftol=1e-5,
         )  # fmt: skip

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from headrace._core import ScenarioError
 from headrace.errors import refusal
 from headrace.measurement import loads
 from headrace.measurement.loads import Load
@@ -15,6 +16,8 @@ Json = dict[str, Any]
 
 # Number of draws of all uncertain values together. The width of a band is known to a sixth with it.
 DRAWS = 16
+# Values that cannot stand together, such as a mean above the longest, are left out of what is drawn, up to this many.
+MOST_REFUSED = 8
 
 Band = dict[str, tuple[float, float] | None]
 
@@ -29,11 +32,23 @@ def bands(scenario: Scenario, stream: str, of: list[Load], requests: int) -> lis
     if not told:
         return None
     uncertain = [_read(path, span, scenario) for path, span in told.items()]
-    drawn = [
-        loads.all_of(scenario.with_(values).filled(), scenario.file, stream, of, requests)
-        for values in _draws(uncertain)
-    ]
+    drawn = [loads.all_of(document, scenario.file, stream, of, requests) for document in _possible(scenario, uncertain)]
     return [{op: _band([draw[at][op] for draw in drawn]) for op in load.measured} for at, load in enumerate(of)]
+
+
+def _possible(scenario: Scenario, uncertain: list["_Uncertain"]) -> list[Json]:
+    """Return the documents of all draws whose values can stand together; raise `ScenarioError` if few can."""
+    found, refused = [], []
+    for values in _draws(uncertain):
+        try:
+            drawn = scenario.with_(values)
+            drawn.check()
+            found.append(drawn.filled())
+        except ScenarioError as error:
+            refused.append(error)
+    if len(refused) > MOST_REFUSED:
+        raise refused[0]
+    return found
 
 
 @dataclass

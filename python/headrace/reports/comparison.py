@@ -86,10 +86,20 @@ def in_a_sentence(found: Json) -> str:
     )
 
 
+def settled(rows: list[Json]) -> list[Json]:
+    """Return the operations under loads with which the scenario settled; all, if there are none."""
+    return [row for row in rows if row["simulated"]["settled"]] or rows
+
+
+def within_bands(rows: list[Json]) -> list[bool]:
+    """Return which measured bandwidths lie within what uncertain values make of them, where there are any."""
+    bands = [(row["band"][RATE], row["measured"][RATE]) for row in settled(rows) if row["band"]]
+    return [band[0] <= measured <= band[1] for band, measured in bands if band]
+
+
 def _in_bands(found: Json) -> str:
     """Return how many measurements uncertain values explain."""
-    bands = [(row["band"][RATE], row["measured"][RATE]) for row in found["rows"] if row["band"]]
-    known = [band[0] <= measured <= band[1] for band, measured in bands if band]
+    known = within_bands(found["rows"])
     return f" Uncertain values explain {sum(known)} of {len(known)} measured bandwidths." if known else ""
 
 

@@ -147,6 +147,7 @@ struct Target {
     capacity: u64,
     /// True if it takes operations on files, otherwise requests for blocks.
     is_archive: bool,
+    discards: bool,
     keys: RngStream,
     submitted: u64,
 }
@@ -219,7 +220,8 @@ impl Storage {
             let keys = RngStream::named(seed, &name, "requests");
             let is_archive = view.serves::<FileOp>();
             let is_target = is_archive || view.serves::<Block>();
-            is_target.then_some(Target { id, name, capacity, is_archive, keys, submitted: 0 })
+            let discards = view.discards();
+            is_target.then_some(Target { id, name, capacity, is_archive, discards, keys, submitted: 0 })
         };
         let targets = plan.graph.ids().filter_map(target).collect();
         let (most, most_events) = (plan.run().limits.in_flight, plan.run().limits.events);
@@ -319,6 +321,9 @@ impl Storage {
         let capacity = if target.capacity > 0 { target.capacity } else { MOST };
         if (bytes == 0) != (block.op == Op::Flush) {
             return Err(StorageError::Empty);
+        }
+        if block.op == Op::Discard && !target.discards {
+            return Err(StorageError::WrongRequest { name: target.name.clone(), takes: "no discards" });
         }
         if address.checked_add(bytes).is_none_or(|end| end > capacity) {
             return Err(StorageError::BeyondEnd { address, bytes, capacity });

@@ -78,7 +78,12 @@ fn limit(bottleneck: &Bottleneck, streams: &[StreamResults]) -> String {
             // What a longer run would find busier carries less than it did here.
             let most = if bottleneck.unsettled.is_some() { "below" } else { "at" };
             let of = if streams.len() > 1 { of } else { " this load".to_owned() };
-            format!("{busy}: saturated {most} {times:.2}×{of}.")
+            let no_server = if bottleneck.held_back {
+                ", while requests wait for something that is no server"
+            } else {
+                ""
+            };
+            format!("{busy}{no_server}: saturated {most} {times:.2}×{of}.")
         }
         None if bottleneck.saturated => format!("{busy}: saturated."),
         None => format!("{busy}."),

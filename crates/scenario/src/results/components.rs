@@ -175,13 +175,16 @@ pub struct Bottleneck {
     /// The component whose utilisation is not proportional to the load: the bottleneck, or another that the same requests use.
     #[schemars(extend("x-unit" = "path"))]
     pub not_proportional: Option<String>,
-    /// This component, or the one that it is a part of, if a longer run would find that busier: work that its requests cause is still
-    /// to come, such as garbage collection. `saturates_at` is null then.
+    /// This component, one that it is a part of, or one that sends it requests, if a longer run would find that busier: work that its requests
+    /// cause is still to come, such as garbage collection or compactions. `saturates_at` is null then.
     #[schemars(extend("x-unit" = "path"))]
     pub unsettled: Option<String>,
     /// True if it was never idle although its open streams had a steady state: it serves together what waits.
     #[serde(skip)]
     pub(super) keeps_up: bool,
+    /// True if it was idle now and then while requests were answered much more slowly than they came.
+    #[serde(skip)]
+    pub(super) held_back: bool,
     /// The short simulations by which an estimate was found; null where utilisation alone is the estimate.
     pub trials: Option<HeadroomTrials>,
     /// True if `limits.wall_time` or an interrupt ended these simulations: another run may find another headroom.
@@ -311,9 +314,9 @@ pub(super) fn bottleneck(
     // What streams elsewhere do is no matter of this component's.
     let open = reaching(plan, id).all(|(_, stream)| stream.is_open());
     let often = utilisation * overload::as_usual(plan, id, outcomes);
-    let Overload { is_mixed, is_steady, is_behind, never_idle, saturated, sustains } =
+    let Overload { is_mixed, is_steady, is_behind, never_idle, saturated, is_held_back, sustains } =
         overload::of(plan, id, &busy, outcomes);
-    let unsettled = unsettled(plan, &busiest.path, outcomes);
+    let unsettled = unsettled(plan, id, outcomes);
     let is_unknown = is_mixed
         || unsettled.is_some()
         || hides_load(plan, outcomes)
@@ -355,6 +358,7 @@ pub(super) fn bottleneck(
         background,
         not_proportional: not_proportional.map(|id| plan.graph.nodes[id.index()].path.clone()),
         unsettled,
+        held_back: is_held_back,
         keeps_up: never_idle && open && is_steady && !is_mixed && !refuses(plan, id, components, outcomes),
         trials: None,
         cut_off: false,
@@ -499,14 +503,16 @@ fn clients(plan: &Plan, id: NodeId) -> Option<u64> {
     reaching(plan, id).map(|(_, stream)| stream.clients()).sum()
 }
 
-/// Returns the component of this path, or the one that it is a part of, if a longer run would find that busier.
-fn unsettled(plan: &Plan, path: &str, outcomes: &[Outcome]) -> Option<String> {
+/// Returns a component, if a longer run would find it busier, that this one is, is a part of, or has requests from: its requests are more then.
+fn unsettled(plan: &Plan, id: NodeId, outcomes: &[Outcome]) -> Option<String> {
+    let path = &plan.graph.nodes[id.index()].path;
     let is_within =
         |whole: &str| path.strip_prefix(whole).is_some_and(|part| part.is_empty() || part.starts_with('/'));
     let mut unsettled = plan.graph.ids().filter(|id| filling::is_unsettled(*id, outcomes));
-    unsettled.find_map(|id| {
-        let whole = &plan.graph.nodes[id.index()].path;
-        is_within(whole).then(|| whole.to_string())
+    unsettled.find_map(|other| {
+        let whole = &plan.graph.nodes[other.index()].path;
+        let concerns = is_within(whole) || plan.graph.reached(other).contains(&id);
+        concerns.then(|| whole.to_string())
     })
 }
 

@@ -446,11 +446,14 @@ fn is_saved_for(plan: &Plan, outcomes: &[Outcome], of: &Bottleneck) -> bool {
 
 /// Requests that pile up though no component is always busy.
 fn behind(plan: &Plan, outcomes: &[Outcome], bottleneck: Option<&Bottleneck>) -> Option<String> {
-    let hidden = bottleneck.is_some_and(|of| !of.saturated) && falls_behind(plan, outcomes);
-    hidden.then(|| {
-        "requests arrive faster than they complete, although no component is always busy: a limit holds them back (see where \
-         their time went), so no headroom is given"
-            .to_owned()
+    let hidden =
+        bottleneck.filter(|of| !of.saturated || of.held_back).filter(|_| falls_behind(plan, outcomes));
+    hidden.map(|of| {
+        let none = if of.saturated { "" } else { ", so no headroom is given" };
+        format!(
+            "requests arrive faster than they complete, although no component is always busy: a limit holds them back (see where \
+             their time went){none}"
+        )
     })
 }
 

@@ -20,12 +20,17 @@ pub(super) struct Overload {
     pub never_idle: bool,
     /// True if it is overloaded, or all streams that reach it are closed.
     pub saturated: bool,
+    /// True if much is left undone although it was idle now and then.
+    pub is_held_back: bool,
     /// The share of the load that it sustains, if it is saturated; none where the load changed, or all requests were made at once.
     pub sustains: Option<f64>,
 }
 
 /// A component that is busy for this share of the second half of the run, in which requests wait for ever longer, is what they wait for.
 pub(super) const FULL_LATER: f64 = 0.985;
+
+/// A load of which a smaller share is answered as it comes is overload for sure.
+const FAR: f64 = 0.9;
 
 /// Returns how a component bore its load; `busy` has the utilisation of each component.
 pub(super) fn of(plan: &Plan, id: NodeId, busy: &[f64], outcomes: &[Outcome]) -> Overload {
@@ -34,9 +39,14 @@ pub(super) fn of(plan: &Plan, id: NodeId, busy: &[f64], outcomes: &[Outcome]) ->
     let is_steady = steadiness::is_steady(plan, reach(), outcomes);
     let is_behind = steadiness::falls_behind(plan, outcomes);
     let always_busy = busy[id.index()] >= SATURATED;
-    let never_idle = always_busy || is_behind && is_full_later(plan, id, busy, outcomes);
     let open = reach().filter(|(_, stream)| stream.is_open());
     let answered = steadiness::sustained(open.map(|(at, _)| at), outcomes).filter(|_| !is_mixed);
+    // What leaves that much undone is overloaded, though it waits now and then for something that is no server.
+    let is_far =
+        is_behind && answered.is_some_and(|share| share < FAR) && !reach().any(|(_, stream)| stream.varies());
+    let is_full = always_busy || is_behind && is_full_later(plan, id, busy, outcomes);
+    let never_idle = is_full || is_far;
+    let is_held_back = is_far && !is_full;
     // A short burst keeps a server busy too, and so do commits that gather for a flush, however few; only a load that is not kept up with
     // overloads it. Requests that were in flight at the end of a steady run were kept up with.
     let usual = as_usual(plan, id, outcomes);
@@ -46,10 +56,10 @@ pub(super) fn of(plan: &Plan, id: NodeId, busy: &[f64], outcomes: &[Outcome]) ->
     let only_closed = streams.peek().is_some() && !streams.any(|(_, stream)| stream.is_open());
     let saturated = never_idle && (only_closed || is_short);
     // While it was idle, it could have done more.
-    let idle_before = if always_busy { 1.0 } else { busy[id.index()] };
+    let idle_before = if always_busy || is_held_back { 1.0 } else { busy[id.index()] };
     let sustains = answered.filter(|_| saturated);
     let sustains = sustains.map(|share| (share / idle_before).min(1.0) / usual);
-    Overload { is_mixed, is_steady, is_behind, never_idle, saturated, sustains }
+    Overload { is_mixed, is_steady, is_behind, never_idle, saturated, is_held_back, sustains }
 }
 
 /// Returns true if a component was hardly ever idle later in the run, or all of its group where its members share their load: requests pile up

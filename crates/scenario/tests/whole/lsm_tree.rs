@@ -83,7 +83,8 @@ fn slowed_puts_come_at_the_rate_given() {
     let levels = ", written: 0 %, level0: {compact_at: 1, slow_at: 1, stop_at: 10000}, slow_rate: 2 MiB/s, debt: {slow_at: 1 B, stop_at: 1 TB}";
     let found =
         store(levels, &format!("{PUTS}{{closed: {{depth: 4}}}}}}"), "{requests: 20000, warm_up: none}");
-    near(first(&found).bytes_per_s, (2 << 20) as f64, 0.02);
+    // Now and then nothing is left to compact, and they are not slowed down.
+    near(first(&found).bytes_per_s, (2 << 20) as f64, 0.04);
     assert!(meter(&found, "slowed_down") > 0.9, "{}", meter(&found, "slowed_down"));
 }
 
@@ -98,31 +99,62 @@ fn a_get_reads_a_block() {
     assert_eq!(first(&found).response.max_ms, 0.0);
 }
 
-/// Levels 0 to 2 may become 1.5 MiB, level 3 another 4 MiB, and the last one 16 MiB: a get reads the level that has its key, where that is.
+/// Levels 0 to 2 may become 1.5 MiB, level 3 another 4 MiB, and the last one 16 MiB. The newest value of a key is in level 1 with a chance of 1/64,
+/// below it in level 2 with 1/16, in level 3 with 1/4, and otherwise in the last one.
 #[test]
 fn the_first_levels_that_fit_are_on_the_fast_device() {
     let gets = "  gets: {to: s, op: read, size: 100 B, arrivals: {closed: {depth: 1}}}";
+    let below_2 = 63.0 / 64.0 * 15.0 / 16.0;
     for (size, slow, note) in [
-        ("100 KiB", 21.25, "no level is on `f`; level 0 may become 256 KiB, and is on `d`"),
-        (
-            "5 MiB",
-            20.0,
-            "levels 0 to 2 are on `f`, with up to 1536 KiB of the 5 MiB for tables; level 3 may become",
-        ),
-        ("6 MiB", 16.0, "levels 0 to 3 are on `f`"),
+        ("100 KiB", 1.0, "level 0 alone is on `f`, with 100 KiB for tables; level 1 may become 256 KiB"),
+        ("5 MiB", below_2, "levels 0 to 2 are on `f`, with up to 1536 KiB of the 5 MiB for tables"),
+        ("6 MiB", below_2 * 0.75, "levels 0 to 3 are on `f`"),
         ("30 MiB", 0.0, ""),
     ] {
         let fields = format!(
             ", fast: {{to: f, size: {size}}}}}\n  f: {{type: station, service: 100 us, capacity: 1 GB"
         );
         let found = store(&fields, gets, "{requests: 40000}");
-        near(first(&found).response.mean_ms, (slow + (21.25 - slow) * 0.1) / 21.25, 0.02);
+        near(first(&found).response.mean_ms, slow + (1.0 - slow) * 0.1, 0.02);
         let notes: Vec<&String> = found.notes.iter().filter(|found| found.contains("on `f`")).collect();
-        assert!(
-            notes.iter().all(|found| found.contains(note)) && notes.is_empty() == note.is_empty(),
-            "{size}: {notes:?}"
-        );
+        let are_right = notes.iter().all(|found| found.contains(note)) && notes.is_empty() == note.is_empty();
+        assert!(are_right, "{size}: {notes:?}");
     }
+}
+
+/// A store that is filled by puts alone has all its keys in the upper levels, and gets find them there.
+#[test]
+fn keys_put_once_are_found_where_puts_left_them() {
+    let fields = ", written: 0 %, compactions: 4, fast: {to: f, size: 12 MiB}}\n  f: {type: station, servers: 9, service: 10 us, capacity: 1 GB";
+    let gets = "  gets: {to: s, op: read, size: 100 B, arrivals: {poisson: 500 /s}}";
+    let found = store(fields, &format!("{PUTS}{{every: 1 ms}}}}\n{gets}"), "{time: 1 s, warm_up: none}");
+    assert!(found.streams[1].response.max_ms < 0.5, "{}", found.streams[1].response.max_ms);
+}
+
+/// While what puts cause is still to come, or grows, devices say nothing of how much more load there can be; and a store that answers a small part
+/// of its puts is overloaded, though it is idle when puts are stopped for want of memory.
+#[test]
+fn headroom_waits_for_compactions() {
+    let of = |rate: u32, run: &str| {
+        let levels = ", compactions: 2, level0: {compact_at: 4, slow_at: 8, stop_at: 12}, slow_rate: 1 GB/s";
+        store(levels, &format!("{PUTS}{{poisson: {rate} /s}}}}"), run)
+    };
+    let early = of(500, "{requests: 200}").bottleneck.unwrap();
+    assert_eq!((early.unsettled.as_deref(), early.saturates_at), (Some("s"), None));
+    let settled = of(50, "{requests: 20000}").bottleneck.unwrap();
+    assert_eq!(settled.unsettled, None);
+    let most = of(100_000, "{time: 10 s}");
+    let limit = most.bottleneck.as_ref().unwrap();
+    assert!(limit.saturated && limit.saturates_at < Some(0.1), "{limit:?}");
+    assert!(most.answer.contains("OVERLOADED"), "{}", most.answer);
+}
+
+/// A put larger than a table makes a table that is larger than its room, and stays within it.
+#[test]
+fn puts_larger_than_a_table_stay_in_their_room() {
+    let puts = "  puts: {to: s, op: write, size: 1 MiB, arrivals: {every: 100 ms}}";
+    let found = store(", at: 1 GB, written: 0 %", puts, "{requests: 200}");
+    assert_eq!(first(&found).completed, 200);
 }
 
 /// What compactions make while the tables that it replaces are still there needs room as well.

@@ -11,6 +11,8 @@ from headrace.measurement.fio.traced import Traced
 
 # A line of each job in what fio prints by default.
 PLAIN = re.compile(r"\S.*: \(groupid=\d+, jobs=\d+\): err=")
+# What `--output-format=terse` and `--minimal` print.
+TERSE = re.compile(r"\d+;fio-\d")
 
 __all__ = ["JOB", "LOGS", "RESULT", "Traced", "job", "kind", "measurement", "trace"]
 
@@ -47,8 +49,8 @@ def kind(path: Path) -> str:
         return JOB
     if any(line.startswith("{") for line in lines):
         return RESULT
-    if any(PLAIN.match(line) for line in lines):
-        told = f"{path} is what fio prints for people, without the numbers that are needed"
+    if any(PLAIN.match(line) or TERSE.match(line) for line in lines):
+        told = f"{path} is what fio prints for people or as terse output, without the numbers that are needed"
         raise refusal(path, told, "run fio with --output-format=json")
     what = "its JSON or JSON+ result, a latency log, an I/O log (--write_iolog), a job file, or text of blkparse"
     raise refusal(path, f"{path} is in no format of fio that headrace reads", f"give {what}")

@@ -251,7 +251,7 @@ class _Result:
         if not options.keys() & SAYS_WHAT:
             told = "the file does not have its options: it is taken as sequential, with one request in flight"
             self.remarks.append(f"{jobs[0].name}: {told}")
-        if _flag(options, "direct", default=False) is False and _flag(options, "buffered", default=True):
+        elif _flag(options, "direct", default=False) is False and _flag(options, "buffered", default=True):
             self.remarks.append(f"{jobs[0].name}: {BUFFERED}")
         named = [name for name in SHIFTS if options.get(name, "0") not in {"0", "1"}]
         self.remarks += [f"{jobs[0].name}: {name}={options[name][:40]}: {SHIFTS[name]}" for name in named]
@@ -440,6 +440,9 @@ class _Part:
             # fio fills the list up with `0.00`, and prints 99.9 as 99.900000.
             near = [ns for share, ns in table.items() if abs(share - percent) < 1e-6]
             told[column] = near[0] / NS_PER_MS if near else (_of_bins(bins, percent) if bins else None)
+        known = [value for value in told.values() if value is not None]
+        if known != sorted(known):
+            raise self.result.refuse(f"`{self.where}`: a percentile is below a lower one", DAMAGED)
         return told
 
 

@@ -121,14 +121,15 @@ impl Theory for DiskPlan {
     }
 
     fn note(&self, view: View, load: &Load) -> Option<String> {
+        let sampled = matches!(self.spec.positioning, Positioning::Coupled | Positioning::Independent);
         if load.clients > 1 && self.queue().keeps_order() && load.uniform {
+            let mechanical = if sampled { "`positioning: mechanical`, " } else { "" };
             return Some(format!(
                 "`{}` serves commands in the order in which they come, so more of them in flight make it no faster; to have it choose, \
-                 give `positioning: mechanical`, `queue_depth: 32` and `scheduling: sptf`",
+                 give {mechanical}`queue_depth: 32` and `scheduling: sptf`",
                 view.path()
             ));
         }
-        let sampled = matches!(self.spec.positioning, Positioning::Coupled | Positioning::Independent);
         if sampled && !load.uniform && !load.traced {
             return Some(format!(
                 "positions are random (`positioning: coupled` or `independent`): the addresses of `{}` are ignored",

@@ -1,5 +1,6 @@
 //! The tables of a log-structured merge tree, and which of them are merged next.
 
+use std::iter::once;
 use std::ops::Range;
 
 /// What is fixed of a store's tables.
@@ -16,7 +17,7 @@ pub struct Shape {
     /// The device that has room for all tables, and a faster one for those of the first levels.
     pub main: Rooms,
     pub fast: Rooms,
-    /// Number of levels, with level 0, that are on the fast device as long as it has room.
+    /// Number of levels, with level 0, that are on the fast device as long as it has room; 0 where there is none.
     pub fast_levels: usize,
     /// Number of tables in level 0 that are compacted.
     pub compact_at: usize,
@@ -72,9 +73,25 @@ fn bytes(tables: &[Table]) -> u64 {
 }
 
 impl Table {
+    /// The share of the keys in its range that it has, if the store has `all` bytes of keys.
+    fn density(&self, all: f64) -> f64 {
+        (self.bytes as f64 / (all * (self.to - self.from))).min(1.0)
+    }
+
     fn overlaps(&self, from: f64, to: f64) -> bool {
         self.from < to && from < self.to
     }
+}
+
+/// Where the newest value of a key is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Newest {
+    /// In a memtable.
+    Memory,
+    /// In a table.
+    Table(Table),
+    /// The store has no value of it.
+    Nowhere,
 }
 
 /// A compaction: tables that are read, and the tables that they become.
@@ -92,6 +109,14 @@ impl Compaction {
     pub fn only_moves(&self) -> bool {
         self.made == self.upper
     }
+}
+
+/// Keys from one to another, and the bytes of those of them that tables have.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    from: f64,
+    to: f64,
+    bytes: f64,
 }
 
 /// Levels, with level 0 first: there the oldest table is first, in the others the one with the smallest keys.
@@ -126,7 +151,7 @@ impl<'s> Levels<'s> {
         };
         for level in 1..many {
             let bytes = (shape.targets[level - 1] as f64 * shape.written) as u64;
-            let tables = levels.make(level, bytes, 0.0, 1.0);
+            let tables = levels.make(level, bytes, &[Part { from: 0.0, to: 1.0, bytes: bytes as f64 }]);
             levels.put(level, 0..0, tables);
         }
         levels
@@ -135,11 +160,6 @@ impl<'s> Levels<'s> {
     /// Number of tables in level 0.
     pub fn in_level0(&self) -> usize {
         self.levels[0].len()
-    }
-
-    /// Bytes in all levels.
-    pub fn total(&self) -> u64 {
-        self.bytes.iter().sum()
     }
 
     /// Bytes of tables on the main device that belong on the fast one, and had no room there.
@@ -174,22 +194,33 @@ impl<'s> Levels<'s> {
         self.put(0, self.in_level0()..self.in_level0(), vec![table]);
     }
 
-    /// The table in which a key's value is, by two numbers from 0 to 1: how far down it is among all bytes, and the key. None if no table has
-    /// it.
-    pub fn holding(&self, depth: f64, key: f64) -> Option<Table> {
-        let mut left = (depth * self.total() as f64) as u64;
-        for (level, tables) in self.levels.iter().enumerate() {
-            if left < self.bytes[level] {
-                return match level {
-                    0 => tables
-                        .get((left as f64 / self.bytes[0] as f64 * tables.len() as f64) as usize)
-                        .copied(),
-                    _ => tables.get(tables.partition_point(|table| table.to <= key)).copied(),
-                };
+    /// Where the newest value of a key is that the store has: each level has it by chance, as many of the keys as it holds. `chance` is from 0
+    /// to 1, and `memory` has the bytes of memtables.
+    pub fn newest(&self, memory: u64, key: f64, chance: f64) -> Newest {
+        let missing = self.holders(memory, key).map(|(share, _)| 1.0 - share).product::<f64>();
+        let mut left = chance * (1.0 - missing);
+        let mut found = Newest::Nowhere;
+        let mut not_above = 1.0;
+        for (share, holder) in self.holders(memory, key) {
+            found = if share > 0.0 { holder } else { found };
+            left -= not_above * share;
+            if left < 0.0 {
+                break;
             }
-            left -= self.bytes[level];
+            not_above *= 1.0 - share;
         }
-        None
+        found
+    }
+
+    /// The share of the keys about this one that memory and each table have, newest first.
+    fn holders(&self, memory: u64, key: f64) -> impl Iterator<Item = (f64, Newest)> {
+        let all = self.shape.keys as f64;
+        let in_memory = ((memory as f64 / all).min(1.0), Newest::Memory);
+        let with = move |table: &Table| (table.density(all), Newest::Table(*table));
+        let at = move |tables: &&Vec<Table>| tables.partition_point(|table| table.to <= key);
+        let lower = self.levels[1..].iter();
+        let lower = lower.filter_map(move |tables| tables.get(at(&tables)).filter(|table| table.from <= key));
+        once(in_memory).chain(self.levels[0].iter().rev().chain(lower).map(with))
     }
 
     /// Bytes that compactions have to move until no level is larger than it may be, as RocksDB estimates them.
@@ -254,18 +285,16 @@ impl<'s> Levels<'s> {
             lower: self.levels[level + 1][lower.clone()].to_vec(),
             made: Vec::new(),
         };
-        let read = found.upper.iter().chain(&found.lower).copied();
-        let (from, to) =
-            read.fold((1.0_f64, 0.0_f64), |(from, to), table| (from.min(table.from), to.max(table.to)));
         let is_alone = found.lower.is_empty() && found.upper.len() == 1;
         if is_alone && self.shape.are_together(level, level + 1) {
             found.made = found.upper.clone();
         } else {
-            let bytes = self.merged(&found, to - from);
+            let merged = self.merged(&found);
+            let bytes = merged.iter().map(|part| part.bytes).sum::<f64>() as u64;
             if bytes.div_ceil(self.shape.table) > self.main.len() as u64 {
                 return None;
             }
-            found.made = self.make(level + 1, bytes, from, to);
+            found.made = self.make(level + 1, bytes, &merged);
         }
         for (level, tables) in [(level, upper), (level + 1, lower)] {
             for table in &mut self.levels[level][tables] {
@@ -277,26 +306,50 @@ impl<'s> Levels<'s> {
         Some(found)
     }
 
-    /// Bytes of the union of tables: of a key that several have, one value is left. Each has a random part of all keys in its range.
-    fn merged(&self, found: &Compaction, width: f64) -> u64 {
+    /// The union of tables, in parts of the keys: of a key that several have, one value is left. Each table has a random part of all keys in
+    /// its range.
+    fn merged(&self, found: &Compaction) -> Vec<Part> {
         let all = self.shape.keys as f64;
-        let missing = |table: &Table| 1.0 - (table.bytes as f64 / (all * (table.to - table.from))).min(1.0);
+        let missing = found.upper.iter().map(|table| 1.0 - table.density(all)).product::<f64>();
         let (from, to) = (found.upper[0].from, found.upper[0].to);
-        let upper = all * (to - from) * (1.0 - found.upper.iter().map(missing).product::<f64>());
-        let lower = bytes(&found.lower) as f64;
-        (upper + lower - upper * lower / (all * width)).min(all * width) as u64
+        let ends = found.lower.iter().flat_map(|table| [table.from, table.to]).chain([from, to]);
+        let mut ends: Vec<f64> = ends.collect();
+        ends.sort_by(f64::total_cmp);
+        ends.dedup();
+        let mut lower = found.lower.iter().peekable();
+        let part = |(begin, end): (f64, f64)| {
+            while lower.next_if(|table| table.to <= begin).is_some() {}
+            let above = if begin < from || begin >= to { 1.0 } else { missing };
+            let below = lower.peek().filter(|table| table.from <= begin);
+            let density = 1.0 - above * (1.0 - below.map_or(0.0, |table| table.density(all)));
+            Part { to: end, from: begin, bytes: all * (end - begin) * density }
+        };
+        ends.iter().copied().zip(ends[1..].iter().copied()).map(part).collect()
     }
 
-    /// Tables of a level, of equal sizes, for this number of bytes of these keys. The main device has room for all of them.
-    fn make(&mut self, level: usize, bytes: u64, from: f64, to: f64) -> Vec<Table> {
+    /// Tables of a level, of equal sizes, for this number of bytes of these parts. The main device has room for all of them.
+    fn make(&mut self, level: usize, bytes: u64, parts: &[Part]) -> Vec<Table> {
         let many = bytes.div_ceil(self.shape.table);
-        // The last key is exact, so that the next table begins with it.
-        let key = |n: u64| if n == many { to } else { from + (to - from) * n as f64 / many as f64 };
-        let size = |n: u64| bytes * (n + 1) / many - bytes * n / many;
-        (0..many)
-            .zip(self.rooms(level, many as usize))
-            .map(|(n, slot)| Table { from: key(n), to: key(n + 1), bytes: size(n), slot, is_read: false })
-            .collect()
+        let all = parts.iter().map(|part| part.bytes).sum::<f64>();
+        let (mut at, mut before, mut from) = (0, 0.0, parts[0].from);
+        let mut table = |(n, slot)| {
+            let wanted = all * (n + 1) as f64 / many as f64;
+            while at + 1 < parts.len() && before + parts[at].bytes < wanted {
+                before += parts[at].bytes;
+                at += 1;
+            }
+            let part = &parts[at];
+            let share = if part.bytes > 0.0 { ((wanted - before) / part.bytes).clamp(0.0, 1.0) } else { 1.0 };
+            // The last key is exact, so that the next table begins with it.
+            let to = if n + 1 == many {
+                parts[parts.len() - 1].to
+            } else {
+                part.from + (part.to - part.from) * share
+            };
+            let bytes = bytes * (n + 1) / many - bytes * n / many;
+            Table { from: std::mem::replace(&mut from, to), to, bytes, slot, is_read: false }
+        };
+        (0..many).zip(self.rooms(level, many as usize)).map(&mut table).collect()
     }
 
     /// Replaces the tables that a compaction has read by those that it made.

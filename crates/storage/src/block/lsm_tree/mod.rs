@@ -18,7 +18,7 @@ use crate::core::meter::{Activity, Meter, add};
 use crate::core::ranges::Ranges;
 use crate::core::theory::Features;
 use crate::core::work::Serve;
-use levels::{Compaction, Levels, Shape, Table};
+use levels::{Compaction, Levels, Newest, Shape, Table};
 pub use spec::LsmTreeSpec;
 
 /// A store in which nothing is left to go wrong.
@@ -337,9 +337,11 @@ impl<'m> LsmTree<'m> {
         all
     }
 
-    /// Reads or writes a piece of a table.
+    /// Reads or writes a piece of a table. One that is larger than its room, made by a large put, begins there anew.
     async fn ask(&'m self, op: Op, piece: &Piece, cause: Cause) {
-        let address = self.plan.shape.address(piece.table) + piece.first;
+        let room = self.plan.shape.slot;
+        let first = (piece.first % room).min(room.saturating_sub(piece.bytes));
+        let address = self.plan.shape.address(piece.table) + first;
         self.ask_of(self.home(piece.table), Block { op, address, bytes: piece.bytes }, cause).await;
     }
 
@@ -377,12 +379,9 @@ impl<'m> LsmTree<'m> {
         add(&self.counts.gets, 1);
         let mut draws = self.context.stream("gets").of(subkey(request.key, 0));
         let memory = self.active.get() + self.full.borrow().iter().sum::<u64>();
-        let (depth, key) = (draws.uniform(), draws.uniform());
-        let total = self.levels.borrow().total();
-        if draws.uniform() * ((memory + total) as f64) < memory as f64 {
-            return breakdown.served(self.context.id, self.sim.now());
-        }
-        let Some(table) = self.levels.borrow().holding(depth, key) else {
+        let (key, chance) = (draws.uniform(), draws.uniform());
+        let newest = self.levels.borrow().newest(memory, key, chance);
+        let Newest::Table(table) = newest else {
             return breakdown.served(self.context.id, self.sim.now());
         };
         let block = self.plan.spec.block.0;
@@ -426,6 +425,8 @@ impl<'m> LsmTree<'m> {
 const GROWS: f64 = 1.5;
 /// A debt of fewer tables comes and goes.
 const LITTLE_DEBT: u64 = 16;
+/// Number of times that level 0 is compacted before devices are about as busy as in the long run.
+const CYCLES: u64 = 4;
 /// Compactions that are at work for this share of the time have hardly any left for a debt.
 const MOSTLY_BUSY: f64 = 0.75;
 
@@ -456,8 +457,12 @@ impl<'m> Component<'m> for LsmTree<'m> {
         broken.into_iter().chain(grows).chain(partly).collect()
     }
 
+    /// What puts cause comes later: before some compactions of level 0, it is not known.
     fn is_settled(&self) -> bool {
-        self.growing_debt(self.sim.now()).is_none()
+        let spec = &self.plan.spec;
+        let cycle = u64::from(spec.level0.compact_at) * spec.memtable.0;
+        let put = self.counts.put.get();
+        (put == 0 || put >= CYCLES.saturating_mul(cycle)) && self.growing_debt(self.sim.now()).is_none()
     }
 
     /// The compactions that may run at once, which wait for the device for most of their time.

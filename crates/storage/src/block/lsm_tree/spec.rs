@@ -79,8 +79,8 @@ pub struct LsmTreeSpec {
     pub block: Bytes,
 }
 
-/// A faster component for the first levels of a store. As many of them belong there as fit together when each is as large as it may be, and
-/// level 0 as large as level 1, which is RocksDB's rule for `db_paths`. A table that finds no room there goes to `to`, as in BlueFS.
+/// A faster component for the first levels of a store. Level 0 belongs there, and as many others as fit together when each is as large as it may
+/// be, and level 0 as large as level 1, which is RocksDB's rule for `db_paths`. A table that finds no room there goes to `to`, as in BlueFS.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FastSpec {
@@ -255,9 +255,10 @@ impl LsmTreeSpec {
     /// Number of levels, with level 0, that belong on the fast component. RocksDB looks at how large the last one may become, not at how large
     /// it is.
     fn fast_levels(&self) -> usize {
-        let mut left = self.fast.as_ref().map_or(0, |fast| fast.size.0);
+        let Some(fast) = &self.fast else { return 0 };
+        let mut left = fast.size.0;
         let fits = |size: &u64| left.checked_sub(*size).map(|rest| left = rest).is_some();
-        self.may_become().take_while(fits).count()
+        self.may_become().take_while(fits).count().max(1)
     }
 
     /// How large each level may become, from level 0 on, as RocksDB places them.
@@ -274,8 +275,7 @@ impl LsmTreeSpec {
         let used = Bytes(self.may_become().take(levels).sum());
         let (there, size) = (&fast.to, fast.size);
         let held = match levels {
-            0 => format!("no level is on `{there}`"),
-            1 => format!("level 0 is on `{there}`, with up to {used} of the {size} for tables"),
+            1 => format!("level 0 alone is on `{there}`, with {size} for tables"),
             _ => format!(
                 "levels 0 to {} are on `{there}`, with up to {used} of the {size} for tables",
                 levels - 1
