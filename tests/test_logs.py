@@ -875,7 +875,7 @@ def test_a_get_is_a_hit_only_if_the_log_says_so(tmp_path: Path, columns: str, st
     told = logs.convert(logs.read([log], columns={name: name for name in header.split(",")}), tmp_path / "ops.csv")
     rows = csv.DictReader((tmp_path / "ops.csv").open())
     assert [row["staged"] for row in rows] == staged
-    assert list(told["locations"].values()) == [staged.count("1"), staged.count(""), 0, 0, 0]
+    assert list(told["locations"].values()) == [staged.count("1"), staged.count(""), 0, 0, 0, 0]
 
 
 def test_reads_from_tape_of_files_that_the_log_puts_are_said(tmp_path: Path) -> None:

@@ -7,205 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = [
-    "Access",
-    "AdapterSpec",
-    "Affinity",
-    "AfterSpec",
-    "AliceReading",
-    "Allocate",
-    "Allocation",
-    "ArrayCacheSpec",
-    "ArrivalSpec",
-    "Assign",
-    "BatchSize",
-    "BetweenHosts",
-    "BitmapSpec",
-    "BoundedParetoSpec",
-    "Branch",
-    "BufferNumbers",
-    "ByHeat",
-    "ByteColumn",
-    "BytesLimit",
-    "CacheSpec",
-    "CacheStart",
-    "CachedWrites",
-    "Cause",
-    "CauseShares",
-    "Cells",
-    "CheckpointSpec",
-    "Cleaning",
-    "Clients",
-    "Coalescing",
-    "Collection",
-    "ColumnName",
-    "Command",
-    "ComponentSpec",
-    "CompressSpec",
-    "Connection",
-    "Copies",
-    "CopyChoice",
-    "CsvColumns",
-    "DebtSpec",
-    "DeclusteredSpec",
-    "DestageSpec",
-    "DiskField",
-    "DiskNumbers",
-    "Domain",
-    "DrawnSize",
-    "DrawnTime",
-    "DriveGroup",
-    "DriveQueue",
-    "DriveShare",
-    "Duplex",
-    "Elsewhere",
-    "EmpiricalSpec",
-    "Engine",
-    "ErasureSpec",
-    "EvictSlowSpec",
-    "Excess",
-    "FailsSpec",
-    "FailureRate",
-    "Failures",
-    "FastSpec",
-    "FaultSpec",
-    "Fetch",
-    "FileLogOptions",
-    "FileLogSpec",
-    "FileTiming",
-    "FirstUnit",
-    "Fit",
-    "FlashNumbers",
-    "FlushSpec",
-    "Form",
-    "FormatSpec",
-    "Forwarding",
-    "Frame",
-    "FrameSpec",
-    "FullBuffer",
-    "GroupMembers",
-    "HyperexponentialSpec",
-    "Interface",
-    "InterfaceSpec",
-    "Interpolation",
-    "LayoutSpec",
-    "Level",
-    "Level0Spec",
-    "Limits",
-    "Linked",
-    "LoadTime",
-    "Locate",
-    "LognormalSpec",
-    "MechanicsSpec",
-    "MigrateOrder",
-    "MigrateSpec",
-    "Moment",
-    "MountRule",
-    "MoveTime",
-    "OpSpec",
-    "OperationsLimit",
-    "Order",
-    "Paths",
-    "PatternSpec",
-    "Placement",
-    "Placement2",
-    "Placement3",
-    "Policy",
-    "PolicySpec",
-    "PoolContents",
-    "PoolScrubSpec",
-    "PortClass",
-    "PortQueue",
-    "Positioning",
-    "Precedence",
-    "Preset",
-    "Protocol",
-    "PurgeSpec",
-    "QueueSpec",
-    "Queueing",
-    "RateFrom",
-    "RatesSpec",
-    "ReadAhead",
-    "ReadFrom",
-    "ReadReplica",
-    "RebuildSpec",
-    "Recall",
-    "RecallPoolSpec",
-    "ReconnectedWrite",
-    "RecoverySpec",
-    "Region",
-    "RepackSpec",
-    "ReplacementSpec",
-    "ReplaySpec",
-    "Rotation",
-    "RunSpec",
-    "SasPreset",
-    "ScenarioSpec",
-    "Scheduling",
-    "ScrubSpec",
-    "ScsiPreset",
-    "SeekTimes",
-    "Serpentine",
-    "Share",
-    "ShareNumbers",
-    "SizeSpec",
-    "SlipsSkew",
-    "SmallWrites",
-    "Sourced",
-    "Sourced2",
-    "Sourced3",
-    "Sourced4",
-    "Sourced5",
-    "Sourced6",
-    "Sourced7",
-    "Sourced8",
-    "Sourced9",
-    "Spares",
-    "SsdField",
-    "SsdNumbers",
-    "Stalls",
-    "StepSpec",
-    "StorageModule",
-    "StreamSpec",
-    "Streaming",
-    "StripeAccess",
-    "SuspendNumbers",
-    "SystemSpec",
-    "TapeDriveField",
-    "TapeDriveNumbers",
-    "TapeFailures",
-    "TapePoolSpec",
-    "Target",
-    "TimeColumn",
-    "TimeShare",
-    "TimeSpec",
-    "Timing",
-    "Told",
-    "Told2",
-    "Told3",
-    "Told4",
-    "Told5",
-    "Told6",
-    "Told7",
-    "Told8",
-    "Told9",
-    "TraceFormat",
-    "TrackOrder",
-    "Travel",
-    "Unseen",
-    "VariedDevice",
-    "VaryingSpec",
-    "VerifySpec",
-    "Via",
-    "VolumeField",
-    "VolumeNumbers",
-    "WarmUp",
-    "WhenFull",
-    "WritePolicy",
-    "Writes",
-    "ZoneSpec",
-]
-
+__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BetweenHosts", "BitmapSpec", "BoundedParetoSpec", "Branch", "BufferNumbers", "ByHeat", "ByteColumn", "BytesLimit", "CacheSpec", "CacheStart", "CachedWrites", "Cause", "CauseShares", "Cells", "CheckpointSpec", "Cleaning", "Clients", "Coalescing", "Collection", "ColumnName", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CopyChoice", "CsvColumns", "DebtSpec", "DeclusteredSpec", "DestageSpec", "DiskField", "DiskNumbers", "Domain", "DrawnSize", "DrawnTime", "DriveGroup", "DriveQueue", "DriveShare", "Duplex", "Elsewhere", "EmpiricalSpec", "Engine", "ErasureSpec", "EvictSlowSpec", "Excess", "FailsSpec", "FailureRate", "Failures", "FastSpec", "FaultSpec", "Fetch", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "FlushSpec", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "GroupMembers", "HyperexponentialSpec", "Interface", "InterfaceSpec", "Interpolation", "LayoutSpec", "Level", "Level0Spec", "Limits", "Linked", "LoadTime", "Locate", "LognormalSpec", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "MountRule", "MoveTime", "OpSpec", "OperationsLimit", "Order", "Paths", "PatternSpec", "Placement", "Placement2", "Placement3", "Policy", "PolicySpec", "PoolContents", "PoolScrubSpec", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "RateFrom", "RatesSpec", "ReadAhead", "ReadFrom", "ReadReplica", "RebuildSpec", "Recall", "RecallPoolSpec", "ReconnectedWrite", "RecoverySpec", "Region", "RepackSpec", "ReplacementSpec", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScrubSpec", "ScsiPreset", "SeekTimes", "Serpentine", "Share", "ShareNumbers", "SizeSpec", "SlipsSkew", "SmallWrites", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Sourced9", "Spares", "SsdField", "SsdNumbers", "Stalls", "StepSpec", "StorageModule", "StreamSpec", "Streaming", "StripeAccess", "SuspendNumbers", "SystemSpec", "TapeDriveField", "TapeDriveNumbers", "TapeFailures", "TapePoolSpec", "Target", "TimeColumn", "TimeShare", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "Told9", "TraceFormat", "TrackOrder", "Travel", "Unseen", "VariedDevice", "VaryingSpec", "VerifySpec", "Via", "VolumeField", "VolumeNumbers", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, its load, and the length of the simulation."""
@@ -227,11 +29,10 @@ class ScenarioSpec(TypedDict):
     run: NotRequired[RunSpec]
     """Length of the run, seed, and warm-up."""
 
-
 class ComponentSpecStation(TypedDict):
     """Servers with a given service time distribution."""
 
-    type: Literal["station"]
+    type: Literal['station']
     servers: NotRequired[int]
     """Number of requests served in parallel."""
     service: TimeSpec
@@ -243,11 +44,10 @@ class ComponentSpecStation(TypedDict):
     capacity: NotRequired[str]
     """Addressable bytes."""
 
-
 class ComponentSpecDisk(TypedDict):
     """A disk drive."""
 
-    type: Literal["disk"]
+    type: Literal['disk']
     device: DiskField
     """A drive from the catalogue by name, the path of a device file relative to the scenario (`./mine.yaml`), a variation of either, or its parameters in full."""
     positioning: NotRequired[Positioning]
@@ -259,11 +59,10 @@ class ComponentSpecDisk(TypedDict):
     phase: NotRequired[str | float | None]
     """Initial angle of the platter as a fraction of a revolution, for `positioning: mechanical`. Default: random."""
 
-
 class ComponentSpecSsd(TypedDict):
     """A solid-state drive."""
 
-    type: Literal["ssd"]
+    type: Literal['ssd']
     device: SsdField
     """The drive: the name of a device in the catalogue, a variation of one, or a full set of parameters."""
     interface: NotRequired[Interface | None]
@@ -277,11 +76,10 @@ class ComponentSpecSsd(TypedDict):
     overwritten: NotRequired[float]
     """Number of times that random writes have overwritten the capacity before the run, in no simulated time. Random writes reach steady state after 2 to 5 passes; drives with less over-provisioning need more. All data lies scattered then, also what they did not hit."""
 
-
 class ComponentSpecFileSystem(TypedDict):
     """A file system on a volume, with its page cache."""
 
-    type: Literal["file_system"]
+    type: Literal['file_system']
     of: str
     """The volume that holds it, by its name in `system`."""
     memory: str
@@ -315,11 +113,10 @@ class ComponentSpecFileSystem(TypedDict):
     allocation: NotRequired[Allocation | None]
     """Placement of files on the volume. Default: one after another, as in the address space."""
 
-
 class ComponentSpecDeviceCache(TypedDict):
     """A cache on a fast device before a slower one."""
 
-    type: Literal["device_cache"]
+    type: Literal['device_cache']
     to: str
     """Component whose data is cached."""
     on: str
@@ -345,11 +142,10 @@ class ComponentSpecDeviceCache(TypedDict):
     begins: NotRequired[CacheStart]
     """Contents at the start of the run."""
 
-
 class ComponentSpecController(TypedDict):
     """An array controller: processors, a bus, and memory for caches."""
 
-    type: Literal["controller"]
+    type: Literal['controller']
     processors: NotRequired[int]
     """Number of commands processed in parallel."""
     command: NotRequired[str]
@@ -366,7 +162,6 @@ class ComponentSpecController(TypedDict):
     """Largest transfer on the bus; larger ones are split and interleave with others."""
     cache: NotRequired[ArrayCacheSpec | None]
     """Cache memory that all of its arrays share, except those with a `cache` of their own. Two controllers of one array have the same, and each holds a copy of what is to be written back. Default: none."""
-
 
 # Several devices that act as one.
 ComponentSpecArray = TypedDict(
@@ -420,11 +215,10 @@ ComponentSpecArray = TypedDict(
     },
 )
 
-
 class ComponentSpecLimiter(TypedDict):
     """Limits of operations and bytes in front of another component."""
 
-    type: Literal["limiter"]
+    type: Literal['limiter']
     to: str
     """Component that requests go on to."""
     device: NotRequired[VolumeField | None]
@@ -438,11 +232,10 @@ class ComponentSpecLimiter(TypedDict):
     excess: NotRequired[Excess]
     """Treatment of requests beyond a limit."""
 
-
 class ComponentSpecShares(TypedDict):
     """Shares of a component among those who ask it."""
 
-    type: Literal["shares"]
+    type: Literal['shares']
     to: NotRequired[str | None]
     """Component of `system` that requests go on to. Give this or `of`."""
     of: NotRequired[Copies | None]
@@ -460,11 +253,10 @@ class ComponentSpecShares(TypedDict):
     by_cause: NotRequired[CauseShares | None]
     """Shares of work for one cause each."""
 
-
 class ComponentSpecShare(TypedDict):
     """A share of a component."""
 
-    type: Literal["share"]
+    type: Literal['share']
     of: str
     """The `shares` that it is one of."""
     reservation: NotRequired[str | None]
@@ -480,11 +272,10 @@ class ComponentSpecShare(TypedDict):
     write_cost: NotRequired[str | None]
     """Size that each of its writes counts as. Default: its own."""
 
-
 class ComponentSpecWriteAheadLog(TypedDict):
     """A write-ahead log with group commit."""
 
-    type: Literal["write_ahead_log"]
+    type: Literal['write_ahead_log']
     to: str
     """Component that holds the log."""
     at: NotRequired[str]
@@ -498,11 +289,10 @@ class ComponentSpecWriteAheadLog(TypedDict):
     most: NotRequired[int | None]
     """Maximum number of commits in a group, which then waits no longer; 1 makes each stable by itself. Default: no limit."""
 
-
 class ComponentSpecLsmTree(TypedDict):
     """A store of keys and values as a log-structured merge tree."""
 
-    type: Literal["lsm_tree"]
+    type: Literal['lsm_tree']
     to: str
     """Component that holds the tables. It needs room for all levels, and for as much again as `keys`."""
     at: NotRequired[str]
@@ -514,7 +304,7 @@ class ComponentSpecLsmTree(TypedDict):
     keys: str
     """Size of all keys and values."""
     written: NotRequired[str | float]
-    """Share of them that is stored when the run begins, in levels as large as they may be. Default: all."""
+    """Share of them that is stored when the run begins, in levels as large as they may be, as after many overwrites: each key may be in several. Default: all."""
     memtable: NotRequired[str]
     """Size of a memtable: RocksDB's `write_buffer_size`. Default: 64 MiB."""
     memtables: NotRequired[int]
@@ -539,7 +329,6 @@ class ComponentSpecLsmTree(TypedDict):
     """Size of reads and writes of compactions and flushes: `compaction_readahead_size`. Default: 2 MiB."""
     block: NotRequired[str]
     """Size of blocks, the unit of gets. Default: 4 KiB."""
-
 
 # A copy of one component to another while hosts use it.
 ComponentSpecCopy = TypedDict(
@@ -567,11 +356,10 @@ ComponentSpecCopy = TypedDict(
     },
 )
 
-
 class ComponentSpecPool(TypedDict):
     """Drives in servers that act as one volume, in placement groups."""
 
-    type: Literal["pool"]
+    type: Literal['pool']
     of: Copies
     """Drives: a part, of which each server has copies, or `servers` × `drives` components of `system`, server by server."""
     servers: int
@@ -609,11 +397,10 @@ class ComponentSpecPool(TypedDict):
     scrub: NotRequired[PoolScrubSpec | None]
     """Scrub of all data, once. Default: none."""
 
-
 class ComponentSpecLink(TypedDict):
     """A link that carries one transfer at a time."""
 
-    type: Literal["link"]
+    type: Literal['link']
     preset: NotRequired[Preset | None]
     """Type of wire, which sets rate and frame format. Default: none; `rate` and `frame` apply."""
     rate: NotRequired[str | None]
@@ -629,11 +416,10 @@ class ComponentSpecLink(TypedDict):
     credit: NotRequired[int | None]
     """Buffer-to-buffer credit: frames sent before the first is acknowledged. Default: enough for any length."""
 
-
 class ComponentSpecFcLoop(TypedDict):
     """A Fibre Channel arbitrated loop."""
 
-    type: Literal["fc_loop"]
+    type: Literal['fc_loop']
     rate: str
     """Generation: `1 Gb/s`, `2 Gb/s` or `4 Gb/s`. Line rate (`1.0625 Gb/s`) or data rate (`100 MB/s`) are also accepted."""
     policy: NotRequired[Policy]
@@ -647,11 +433,10 @@ class ComponentSpecFcLoop(TypedDict):
     credit: NotRequired[int]
     """Buffer-to-buffer credit: frames sent before the first is acknowledged. Default: 4, an estimate that stalls only loops with long cables."""
 
-
 class ComponentSpecScsiBus(TypedDict):
     """A parallel SCSI bus."""
 
-    type: Literal["scsi_bus"]
+    type: Literal['scsi_bus']
     preset: ScsiPreset
     """Generation, which sets data rate and width."""
     async_rate: NotRequired[str]
@@ -661,11 +446,10 @@ class ComponentSpecScsiBus(TypedDict):
     burst: NotRequired[str | None]
     """Maximum amount of data per connection; a disk with more disconnects and arbitrates again. Default: no limit."""
 
-
 class ComponentSpecSas(TypedDict):
     """A SAS port with its expanders."""
 
-    type: Literal["sas"]
+    type: Literal['sas']
     preset: SasPreset
     """Generation, which sets the rate of a lane."""
     lanes: NotRequired[int]
@@ -679,11 +463,10 @@ class ComponentSpecSas(TypedDict):
     metres: NotRequired[int]
     """Cable length to a disk in metres (5 ns each)."""
 
-
 class ComponentSpecSwitch(TypedDict):
     """A switch that connects servers, storage and other switches."""
 
-    type: Literal["switch"]
+    type: Literal['switch']
     connects: list[Connection]
     """Neighbours: servers, storage, other switches, and readouts with their event builders. A link between two switches is listed at one of them."""
     preset: NotRequired[Preset | None]
@@ -703,11 +486,10 @@ class ComponentSpecSwitch(TypedDict):
     ports: NotRequired[int | None]
     """Number of ports. Default: the number that its neighbours need."""
 
-
 class ComponentSpecServer(TypedDict):
     """A server that streams come from."""
 
-    type: Literal["server"]
+    type: Literal['server']
     attached: NotRequired[list[str]]
     """Components of `system` attached without a switch: drives, arrays behind its adapter, file systems."""
     cores: NotRequired[int]
@@ -735,11 +517,10 @@ class ComponentSpecServer(TypedDict):
     path_timeout: NotRequired[str | None]
     """Time without an answer after which a request is retried on another path, once per path; the last path has no timeout. Earlier attempts still complete, and their answers are ignored. Default: never."""
 
-
 class ComponentSpecFront(TypedDict):
     """Limits per user and per host, and ports, in front of an archive."""
 
-    type: Literal["front"]
+    type: Literal['front']
     per_user: NotRequired[int | None]
     """Maximum number of transfers per user. Default: no limit."""
     per_host: NotRequired[int | None]
@@ -763,21 +544,19 @@ class ComponentSpecFront(TypedDict):
     block_in_flight: NotRequired[str | None]
     """Flow control: a file has one block of this size in flight, which goes over the network and then over the chain, or the other way for a get. `client_rate` limits it on the network. Default: no such limit; data flows over both at once, as it does within about 3 % where two or more blocks are in flight."""
 
-
 class ComponentSpecNetwork(TypedDict):
     """A network shared by transfers."""
 
-    type: Literal["network"]
+    type: Literal['network']
     rate: str
     """Data rate in each direction."""
     half_duplex: NotRequired[bool]
     """If true, both directions share `rate`."""
 
-
 class ComponentSpecDiskPool(TypedDict):
     """A disk pool: volumes on chains."""
 
-    type: Literal["disk_pool"]
+    type: Literal['disk_pool']
     chains: int
     """Number of chains (SCSI buses, or paths to a disk server)."""
     volumes: int
@@ -795,11 +574,10 @@ class ComponentSpecDiskPool(TypedDict):
     buffer: NotRequired[str]
     """With `on`: memory of a transfer. While one half is on the wire, the device reads or writes the other. Default: 32 MiB."""
 
-
 class ComponentSpecTapeLibrary(TypedDict):
     """Cartridges, drives and robots."""
 
-    type: Literal["tape_library"]
+    type: Literal['tape_library']
     groups: list[DriveGroup]
     """The groups of drives."""
     device: NotRequired[TapeDriveField | None]
@@ -857,11 +635,10 @@ class ComponentSpecTapeLibrary(TypedDict):
     pass_through: NotRequired[str | None]
     """Time of an elevator or pass-through port between two groups. With it, a cartridge whose own group has no free drive goes to the nearest group (in the order of the list) that has one; arms of both groups move it. Default: cartridges stay in their group."""
 
-
 class ComponentSpecArchive(TypedDict):
     """An archive: files in a disk pool in front of a tape library."""
 
-    type: Literal["archive"]
+    type: Literal['archive']
     front: NotRequired[str | None]
     """Name of the front. Default: no limits."""
     network: NotRequired[str | None]
@@ -881,11 +658,10 @@ class ComponentSpecArchive(TypedDict):
     purge: NotRequired[PurgeSpec | None]
     """Purge policy: which files leave `pool`, and when. Default: nothing is purged."""
 
-
 class ComponentSpecReadout(TypedDict):
     """Local data concentrators: what triggers read out."""
 
-    type: Literal["readout"]
+    type: Literal['readout']
     concentrators: int
     """Number of concentrators."""
     sub_event: SizeSpec
@@ -903,11 +679,10 @@ class ComponentSpecReadout(TypedDict):
     fails: NotRequired[FailsSpec | None]
     """Failure of a concentrator. Default: none fails."""
 
-
 class ComponentSpecEventBuilder(TypedDict):
     """Global data concentrators: where the sub-events of an event meet."""
 
-    type: Literal["event_builder"]
+    type: Literal['event_builder']
     builders: int
     """Number of builders."""
     assign: NotRequired[Assign]
@@ -928,7 +703,6 @@ class ComponentSpecEventBuilder(TypedDict):
     """Time after which a builder abandons an event with a missing sub-event, counted from the arrival of the others. Default: never."""
     recorder: NotRequired[Copies | None]
     """Recorder of each builder: the name of a part, or its definition. Default: an event is complete when it is built."""
-
 
 # Streams that format, compress and write events.
 ComponentSpecRecorder = TypedDict(
@@ -964,12 +738,10 @@ ComponentSpec: TypeAlias = "ComponentSpecStation | ComponentSpecDisk | Component
 TimeSpec: TypeAlias = "str | DrawnTime"
 """A time, either fixed (`8.5 ms`) or drawn for each request."""
 
-
 class DrawnTimeExponential(TypedDict):
     """Exponential with this mean."""
 
     exponential: str
-
 
 class DrawnTimeErlangErlang(TypedDict):
     """DrawnTimeErlangErlang"""
@@ -979,12 +751,10 @@ class DrawnTimeErlangErlang(TypedDict):
     mean: str
     """Mean of the sum."""
 
-
 class DrawnTimeErlang(TypedDict):
     """The sum of several exponential stages."""
 
     erlang: DrawnTimeErlangErlang
-
 
 # DrawnTimeUniformUniform
 DrawnTimeUniformUniform = TypedDict(
@@ -997,46 +767,38 @@ DrawnTimeUniformUniform = TypedDict(
     },
 )
 
-
 class DrawnTimeUniform(TypedDict):
     """Uniform between two times."""
 
     uniform: DrawnTimeUniformUniform
-
 
 class DrawnTimeLognormal(TypedDict):
     """Lognormal: the logarithm is normal."""
 
     lognormal: LognormalSpec
 
-
 class DrawnTimeHyperexponential(TypedDict):
     """Hyperexponential with two phases: more variable than exponential."""
 
     hyperexponential: HyperexponentialSpec
-
 
 class DrawnTimeBoundedPareto(TypedDict):
     """Bounded Pareto: a heavy tail up to a largest value."""
 
     bounded_pareto: BoundedParetoSpec
 
-
 class DrawnTimeEmpirical(TypedDict):
     """Values of a sample, such as measured times."""
 
     empirical: EmpiricalSpec
-
 
 class DrawnTimeMix(TypedDict):
     """One of several times, with weights."""
 
     mix: list[TimeShare]
 
-
 DrawnTime: TypeAlias = "DrawnTimeExponential | DrawnTimeErlang | DrawnTimeUniform | DrawnTimeLognormal | DrawnTimeHyperexponential | DrawnTimeBoundedPareto | DrawnTimeEmpirical | DrawnTimeMix"
 """A distribution of times."""
-
 
 class LognormalSpec(TypedDict):
     """A time whose logarithm is normal."""
@@ -1046,7 +808,6 @@ class LognormalSpec(TypedDict):
     cv: float
     """Coefficient of variation: the standard deviation over the mean."""
 
-
 class HyperexponentialSpec(TypedDict):
     """One of two exponential times, with balanced means: each contributes half of the mean. Other phases are a `mix` of exponential times."""
 
@@ -1054,7 +815,6 @@ class HyperexponentialSpec(TypedDict):
     """Mean."""
     cv: float
     """Coefficient of variation: the standard deviation over the mean. 1 is exponential."""
-
 
 # A time between two bounds whose density falls with a power: P(X > x) = ((from/x)^shape − (from/to)^shape) / (1 − (from/to)^shape).
 BoundedParetoSpec = TypedDict(
@@ -1068,7 +828,6 @@ BoundedParetoSpec = TypedDict(
         "to": "str",
     },
 )
-
 
 class EmpiricalSpec(TypedDict):
     """The values of a sample, each as often as it occurs there, and no others: the distribution is not smoothed."""
@@ -1084,7 +843,6 @@ class EmpiricalSpec(TypedDict):
     unit: NotRequired[str | None]
     """Unit of numbers in the file: `1 ms`. Default: each has its unit beside it, as in `8.5 ms`."""
 
-
 class TimeShare(TypedDict):
     """One time of a mix."""
 
@@ -1093,20 +851,17 @@ class TimeShare(TypedDict):
     weight: float
     """Relative frequency."""
 
-
 Order: TypeAlias = "Literal['first_come'] | Literal['priority']"
 """Order of service."""
 
 DiskField: TypeAlias = "str | VariedDevice | DiskNumbers"
 """A device: one of the catalogue, a file of its own, a variation of either, or its parameters in full."""
 
-
 class VariedDevice(TypedDict):
     """A device that equals another but for the fields given beside `like`."""
 
     like: str
     """The device that supplies all fields not given here, each marked as an estimate."""
-
 
 class DiskNumbers(TypedDict):
     """The parameters of a drive, as in a data sheet."""
@@ -1146,10 +901,8 @@ class DiskNumbers(TypedDict):
     queue: NotRequired[QueueSpec | None]
     """Command queue, for `positioning: mechanical`. Default: one command at a time."""
 
-
 Sourced: TypeAlias = "str | Told"
 """A value and its source."""
-
 
 class Told(TypedDict):
     """A value with its source."""
@@ -1161,10 +914,8 @@ class Told(TypedDict):
     estimate: NotRequired[str | None]
     """How the value was estimated, if no source gives it."""
 
-
 Sourced2: TypeAlias = "int | Told2"
 """A value and its source."""
-
 
 class Told2(TypedDict):
     """A value with its source."""
@@ -1176,10 +927,8 @@ class Told2(TypedDict):
     estimate: NotRequired[str | None]
     """How the value was estimated, if no source gives it."""
 
-
 Sourced3: TypeAlias = "str | Told3"
 """A value and its source."""
-
 
 class Told3(TypedDict):
     """A value with its source."""
@@ -1191,10 +940,8 @@ class Told3(TypedDict):
     estimate: NotRequired[str | None]
     """How the value was estimated, if no source gives it."""
 
-
 Sourced4: TypeAlias = "str | Told4"
 """A value and its source."""
-
 
 class Told4(TypedDict):
     """A value with its source."""
@@ -1206,7 +953,6 @@ class Told4(TypedDict):
     estimate: NotRequired[str | None]
     """How the value was estimated, if no source gives it."""
 
-
 class SeekTimes(TypedDict):
     """A seek curve from data-sheet values: a + b dᵖ for a distance d."""
 
@@ -1217,10 +963,8 @@ class SeekTimes(TypedDict):
     full_stroke: Sourced5
     """Seek from the first cylinder to the last."""
 
-
 Sourced5: TypeAlias = "str | Told5"
 """A value and its source."""
-
 
 class Told5(TypedDict):
     """A value with its source."""
@@ -1232,10 +976,8 @@ class Told5(TypedDict):
     estimate: NotRequired[str | None]
     """How the value was estimated, if no source gives it."""
 
-
 Sourced6: TypeAlias = "float | Told6"
 """A value and its source."""
-
 
 class Told6(TypedDict):
     """A value with its source."""
@@ -1246,7 +988,6 @@ class Told6(TypedDict):
     """Publication of the value."""
     estimate: NotRequired[str | None]
     """How the value was estimated, if no source gives it."""
-
 
 class MechanicsSpec(TypedDict):
     """Mechanical parameters beyond a data sheet."""
@@ -1274,7 +1015,6 @@ class MechanicsSpec(TypedDict):
     layout: NotRequired[LayoutSpec | None]
     """Layout of sectors. Default: sixteen zones, as many surfaces as the capacity needs, and skews just large enough to switch tracks and settle for a write."""
 
-
 class LayoutSpec(TypedDict):
     """Layout of sectors on the platters."""
 
@@ -1291,23 +1031,19 @@ class LayoutSpec(TypedDict):
     zones: list[ZoneSpec]
     """The zones, from the outermost."""
 
-
 TrackOrder: TypeAlias = "Literal['conventional'] | Literal['serpentine'] | Literal['zone_serpentine']"
 """Order of the tracks in a cylinder."""
-
 
 class SparesCylinders(TypedDict):
     """At the end of each group of this many cylinders."""
 
     cylinders: int
 
-
 Spares: TypeAlias = "Literal['none'] | Literal['zone_tracks'] | Literal['track_end'] | Literal['cylinder_end'] | Literal['cylinder_front'] | SparesCylinders | Literal['zone_end']"
 """Location of spare sectors. `spares` of each zone sets their number."""
 
 SlipsSkew: TypeAlias = "Literal['cylinders'] | Literal['tracks']"
 """Slipped sectors of a zone that shift the start of a track by one sector each."""
-
 
 class ZoneSpec(TypedDict):
     """A zone: cylinders with the same number of sectors per track."""
@@ -1332,7 +1068,6 @@ class ZoneSpec(TypedDict):
     """Slipped (skipped) defective sectors or tracks, numbered within the zone, in ascending order."""
     remaps: NotRequired[list[list[int | int]]]
     """Remapped defective sectors: (sector of the zone, sector of the zone that holds its data)."""
-
 
 class CacheSpec(TypedDict):
     """The cache of a drive."""
@@ -1368,15 +1103,11 @@ class CacheSpec(TypedDict):
     alice_reading: NotRequired[AliceReading]
     """With `writes: back`: rules of a drive's write cache as read from the paper on the ALICE storage area network. Default: off."""
 
-
-ReadAhead: TypeAlias = (
-    "Literal['never'] | Literal['always'] | Literal['sequential'] | Literal['track'] | Literal['next_track']"
-)
+ReadAhead: TypeAlias = "Literal['never'] | Literal['always'] | Literal['sequential'] | Literal['track'] | Literal['next_track']"
 """Condition under which a drive reads ahead."""
 
 Writes: TypeAlias = "Literal['through'] | Literal['back']"
 """Time at which a write completes."""
-
 
 class SchedulingAgedSptfAgedSptf(TypedDict):
     """SchedulingAgedSptfAgedSptf"""
@@ -1384,18 +1115,13 @@ class SchedulingAgedSptfAgedSptf(TypedDict):
     weight: float
     """Reduction of the estimated positioning time per unit of waiting time."""
 
-
 class SchedulingAgedSptf(TypedDict):
     """Shortest positioning time first, with preference for requests that have waited long."""
 
     aged_sptf: SchedulingAgedSptfAgedSptf
 
-
-Scheduling: TypeAlias = (
-    "Literal['fcfs'] | Literal['sstf'] | Literal['look'] | Literal['c_look'] | Literal['sptf'] | SchedulingAgedSptf"
-)
+Scheduling: TypeAlias = "Literal['fcfs'] | Literal['sstf'] | Literal['look'] | Literal['c_look'] | Literal['sptf'] | SchedulingAgedSptf"
 """Scheduling policy of a drive."""
-
 
 class AliceReading(TypedDict):
     """Four rules of a drive's write cache under which the bandwidth of an array falls once the stripe units of all streams together fill the caches of its disks: a reading of "Storage area network simulation … ALICE" (Vickovic et al.), whose text reports that fall and says only that requests are split to match the cache. All are off by default. No manual of a drive wholly supports them: use them to study that paper, not to predict a drive. They apply to data that crosses the bus of a controller."""
@@ -1408,7 +1134,6 @@ class AliceReading(TypedDict):
     """A write at least as large as its segment completes when it is on the platter. A hypothesis: in Seagate manuals a drive returns status once data is in the cache; larger commands are not mentioned."""
     keeps_stream_segments: NotRequired[bool]
     """Each open write stream keeps a segment as large as its writes; the active one has the rest. Partly supported: Seagate's circular segments keep written data."""
-
 
 class InterfaceSpec(TypedDict):
     """The interface of a drive and its overheads."""
@@ -1446,7 +1171,6 @@ class InterfaceSpec(TypedDict):
     write_completion: NotRequired[str]
     """Time after the data of a write."""
 
-
 class Command(TypedDict):
     """Overhead of a command by the previous one."""
 
@@ -1454,7 +1178,6 @@ class Command(TypedDict):
     """After a read."""
     after_write: str
     """After a write."""
-
 
 class Elsewhere(TypedDict):
     """Additional time of a command by the distance between its first sector and the last sector of the previous command. All that apply are added."""
@@ -1466,7 +1189,6 @@ class Elsewhere(TypedDict):
     other_zone: NotRequired[str]
     """In another zone."""
 
-
 class ReconnectedWrite(TypedDict):
     """A write for which the drive disconnects before the data."""
 
@@ -1476,7 +1198,6 @@ class ReconnectedWrite(TypedDict):
     """Time from the command until the drive has the bus again for the data."""
     reselect: str
     """Time to reselect when the data is on the platter."""
-
 
 class QueueSpec(TypedDict):
     """The command queue of a drive."""
@@ -1494,13 +1215,11 @@ class QueueSpec(TypedDict):
     longest_wait: NotRequired[str | None]
     """A command that has waited in the drive longer than this is served first, regardless of `scheduling`. Without a limit, policies that prefer near commands can starve distant ones. Default: no limit."""
 
-
 Positioning: TypeAlias = "Literal['addressed'] | Literal['coupled'] | Literal['independent'] | Literal['mechanical']"
 """How positions on the platter are modelled."""
 
 SsdField: TypeAlias = "str | VariedDevice | SsdNumbers"
 """A device: one of the catalogue, a file of its own, a variation of either, or its parameters in full."""
-
 
 class SsdNumbers(TypedDict):
     """The parameters of a solid-state drive."""
@@ -1532,13 +1251,11 @@ class SsdNumbers(TypedDict):
     buffer: BufferNumbers
     """Write buffer."""
 
-
 Sourced7: TypeAlias = "Interface | Told7"
 """A value and its source."""
 
 Interface: TypeAlias = "Literal['sata_1.5g'] | Literal['sata_3g'] | Literal['sata_6g'] | Literal['nvme_gen3_x4'] | Literal['nvme_gen4_x4'] | Literal['nvme_gen5_x4']"
 """An interface by its name: its rate after line coding, its frames, and whether reads and writes share the wire."""
-
 
 class Told7(TypedDict):
     """A value with its source."""
@@ -1549,7 +1266,6 @@ class Told7(TypedDict):
     """Publication of the value."""
     estimate: NotRequired[str | None]
     """How the value was estimated, if no source gives it."""
-
 
 class FlashNumbers(TypedDict):
     """The flash of a drive."""
@@ -1581,10 +1297,8 @@ class FlashNumbers(TypedDict):
     collection: NotRequired[Collection]
     """Garbage collection: how the next block to erase is chosen."""
 
-
 Sourced8: TypeAlias = "str | float | Told8"
 """A value and its source."""
-
 
 class Told8(TypedDict):
     """A value with its source."""
@@ -1596,10 +1310,8 @@ class Told8(TypedDict):
     estimate: NotRequired[str | None]
     """How the value was estimated, if no source gives it."""
 
-
 Sourced9: TypeAlias = "bool | Told9"
 """A value and its source."""
-
 
 class Told9(TypedDict):
     """A value with its source."""
@@ -1611,7 +1323,6 @@ class Told9(TypedDict):
     estimate: NotRequired[str | None]
     """How the value was estimated, if no source gives it."""
 
-
 class SuspendNumbers(TypedDict):
     """Suspension of a program or an erasure by reads of the same die."""
 
@@ -1620,16 +1331,13 @@ class SuspendNumbers(TypedDict):
     reads: Sourced2
     """Maximum number of reads served before the operation completes. Later reads wait for it."""
 
-
 class CollectionChoices(TypedDict):
     """The block with the fewest valid pages among this number of blocks drawn at random."""
 
     choices: int
 
-
 Collection: TypeAlias = "Literal['greedy'] | Literal['fifo'] | CollectionChoices"
 """Rule by which garbage collection chooses the block to erase."""
-
 
 class BufferNumbers(TypedDict):
     """The write buffer of a drive. A write completes when its data is in the buffer, whether or not the buffer survives a power failure; a flush, and a durable write, when it is stable."""
@@ -1641,10 +1349,8 @@ class BufferNumbers(TypedDict):
     power_loss_protection: NotRequired[bool]
     """True if capacitors keep the buffer until it is on flash when power is lost: what is in it is stable, and a flush costs its command alone. Default: a flush waits until all pages that it covers are on flash. (The mapping is kept either way, at no cost.)"""
 
-
 ReplacementSpec: TypeAlias = "Literal['lru'] | Literal['arc'] | Literal['2q']"
 """Replacement policy of a cache."""
-
 
 class Allocation(TypedDict):
     """Allocation groups, which receive extents in turn."""
@@ -1654,20 +1360,16 @@ class Allocation(TypedDict):
     extent: str
     """Extent size. A multiple of the stripe width preserves full-stripe writes."""
 
-
 CachedWrites: TypeAlias = "Literal['through'] | Literal['back'] | Literal['around']"
 """Treatment of writes by a cache on a device."""
-
 
 class CacheStartHits(TypedDict):
     """It is full, and has each block with this probability: the hit ratio of a cache in use, which a run is too short to reach."""
 
     hits: str | float
 
-
 CacheStart: TypeAlias = "Literal['empty'] | Literal['full'] | CacheStartHits"
 """Contents of a cache at the start of a run."""
-
 
 class ArrayCacheSpec(TypedDict):
     """A cache between hosts and disks: of one array, or of all arrays of a controller."""
@@ -1691,10 +1393,8 @@ class ArrayCacheSpec(TypedDict):
     volatile: NotRequired[bool]
     """True if its contents are lost with power: a flush then waits until all that it covers is on the disks, and a write that must be durable, too. Default: batteries or flash keep them, and a flush is answered at once."""
 
-
 WritePolicy: TypeAlias = "Literal['through'] | Literal['back']"
 """Time at which a write to an array with a cache completes."""
-
 
 class DestageSpec(TypedDict):
     """Rules of destaging partial stripes."""
@@ -1708,19 +1408,16 @@ class DestageSpec(TypedDict):
     read_ahead_share: NotRequired[str | float | None]
     """Read-ahead during destaging, as a share of the bytes destaged: 0 % stops it, so that writers keep their rate and readers starve. Default: unlimited."""
 
-
 class LevelErasureErasure(TypedDict):
     """LevelErasureErasure"""
 
     parity: int
     """Number of parity units, which is the number of disks that can fail without loss."""
 
-
 class LevelErasure(TypedDict):
     """Any number of parity units per stripe, rotated over the disks."""
 
     erasure: LevelErasureErasure
-
 
 Level: TypeAlias = "Literal['raid0'] | Literal['raid1'] | Literal['raid10'] | Literal['raid01'] | Literal['raid4'] | Literal['raid5'] | Literal['raid6'] | LevelErasure"
 """RAID level: how data is distributed over the disks."""
@@ -1755,7 +1452,6 @@ EvictSlowSpec = TypedDict(
     },
 )
 
-
 class DeclusteredSpec(TypedDict):
     """Declustering: stripes narrower than the array, spread over all disks by permutations."""
 
@@ -1763,7 +1459,6 @@ class DeclusteredSpec(TypedDict):
     """Number of units in a stripe, parity included."""
     spares: NotRequired[int]
     """Number of units per row reserved for rebuilds (distributed spare)."""
-
 
 class RebuildSpec(TypedDict):
     """How lost or outdated data of a disk is rebuilt."""
@@ -1781,13 +1476,11 @@ class RebuildSpec(TypedDict):
     in_flight: NotRequired[int | None]
     """Number of chunks in progress at a time. Default: two, one read while the other is written; with a distributed spare two for every `width` disks, because all disks take part. An estimate: Linux md and OpenZFS limit the bytes in flight instead."""
 
-
 Target: TypeAlias = "Literal['hot_spare'] | Literal['distributed_spare']"
 """Destination of the data of a failed disk. Without a spare the rebuild waits for a replacement."""
 
 Precedence: TypeAlias = "Literal['equal'] | Literal['foreground_first']"
 """Priority of background work against host requests."""
-
 
 class ScrubSpec(TypedDict):
     """A scrub: all units of each stripe are read and compared with its parity, or with each other if they are copies. Disks that have failed are skipped. A scrub pauses while the array rebuilds, and corrects nothing, because latent errors are not simulated."""
@@ -1807,13 +1500,11 @@ class ScrubSpec(TypedDict):
     in_flight: NotRequired[int]
     """Number of chunks in progress at a time. The default is that of rebuilds, an estimate."""
 
-
 Via: TypeAlias = "str | list[str]"
 """The path from an array to its disks."""
 
 Access: TypeAlias = "Literal['active_passive'] | Literal['active_active']"
 """Sharing of the requests to an array by two controllers."""
-
 
 class BitmapSpec(TypedDict):
     """A write-intent bitmap, as Linux md has it."""
@@ -1823,10 +1514,8 @@ class BitmapSpec(TypedDict):
     delay: NotRequired[str]
     """Time between two passes that clear bits of regions without writes. Default: 5 s, that of mdadm."""
 
-
 VolumeField: TypeAlias = "str | VariedDevice | VolumeNumbers"
 """A device: one of the catalogue, a file of its own, a variation of either, or its parameters in full."""
-
 
 class VolumeNumbers(TypedDict):
     """The limits of a volume type."""
@@ -1840,7 +1529,6 @@ class VolumeNumbers(TypedDict):
     bytes: NotRequired[BytesLimit | None]
     """Limit of bytes."""
 
-
 class OperationsLimit(TypedDict):
     """A limit of operations per second. A request that needs more operations than are saved waits for the rest."""
 
@@ -1853,7 +1541,6 @@ class OperationsLimit(TypedDict):
     unit: NotRequired[Sourced | None]
     """A larger request counts as several operations, one for each part of this size. Default: each request is one."""
 
-
 class BytesLimit(TypedDict):
     """A limit of bytes per second. A request larger than what is saved waits for the rest."""
 
@@ -1864,13 +1551,11 @@ class BytesLimit(TypedDict):
     peak: NotRequired[Sourced4 | None]
     """Rate at which saved bytes may pass, of which those of a tenth of a second pass at once. Default: at once."""
 
-
 Excess: TypeAlias = "Literal['queue'] | Literal['refuse']"
 """Treatment of requests beyond a limit."""
 
 PolicySpec: TypeAlias = "Literal['mclock'] | Literal['priority'] | Literal['round_robin'] | Literal['wpq']"
 """Policy by which shares choose who is next."""
-
 
 class ShareNumbers(TypedDict):
     """A share in operations."""
@@ -1888,7 +1573,6 @@ class ShareNumbers(TypedDict):
     write_cost: NotRequired[str | None]
     """Size that each of its writes counts as. Default: its own."""
 
-
 class CauseShares(TypedDict):
     """Shares of work by its cause. Default of each: `background`; of hosts, an equal share."""
 
@@ -1905,9 +1589,8 @@ class CauseShares(TypedDict):
     compaction: NotRequired[ShareNumbers | None]
     """Merges of tables."""
 
-
 class FastSpec(TypedDict):
-    """A faster component for the first levels of a store. As many of them belong there as fit together when each is as large as it may be, and level 0 as large as level 1, which is RocksDB's rule for `db_paths`. A table that finds no room there goes to `to`, as in BlueFS."""
+    """A faster component for the first levels of a store. Level 0 belongs there, and as many others as fit together when each is as large as it may be, and level 0 as large as level 1, which is RocksDB's rule for `db_paths`. A table that finds no room there goes to `to`, as in BlueFS."""
 
     to: str
     """Component that holds these tables."""
@@ -1915,7 +1598,6 @@ class FastSpec(TypedDict):
     """First byte of the tables there. Default: 0."""
     size: str
     """Space for tables there."""
-
 
 class Level0Spec(TypedDict):
     """Numbers of tables in level 0."""
@@ -1927,7 +1609,6 @@ class Level0Spec(TypedDict):
     stop_at: NotRequired[int]
     """From which on puts stop: `level0_stop_writes_trigger`. Default: 36."""
 
-
 class DebtSpec(TypedDict):
     """Sizes of what compactions have yet to move."""
 
@@ -1936,10 +1617,8 @@ class DebtSpec(TypedDict):
     stop_at: NotRequired[str]
     """From which on puts stop: `hard_pending_compaction_bytes_limit`. Default: 256 GiB."""
 
-
 Clients: TypeAlias = "Literal['outside'] | Literal['in_racks']"
 """Where the clients of a pool are."""
-
 
 class ErasureSpec(TypedDict):
     """An erasure code: each stripe of an object has `data` units, and `parity` units computed from them, any of which may be lost."""
@@ -1954,7 +1633,6 @@ class ErasureSpec(TypedDict):
     """Least data that is read or written at once."""
     small_writes: NotRequired[SmallWrites]
     """Reads before a write of less than a stripe."""
-
 
 StripeAccess: TypeAlias = "Literal['parts'] | Literal['whole_stripes']"
 """Least data of an erasure code that is read or written at once."""
@@ -1971,7 +1649,6 @@ Placement: TypeAlias = "Literal['straw2'] | Literal['rendezvous']"
 ReadReplica: TypeAlias = "Literal['primary'] | Literal['any'] | Literal['nearest']"
 """Replica that reads are served from."""
 
-
 class RecoverySpec(TypedDict):
     """How a pool recovers."""
 
@@ -1981,7 +1658,6 @@ class RecoverySpec(TypedDict):
     """Number of groups that recover at a time from or to a drive, its reservations (`osd_max_backfills`)."""
     objects_per_group: NotRequired[int]
     """Number of objects of a group that recover at a time (`osd_recovery_max_active`, that of hard disks)."""
-
 
 class PoolScrubSpec(TypedDict):
     """A scrub: each server reads the pieces that it holds of a group's objects, and the primary compares their digests, whose messages take no time. No group begins while anything recovers. It corrects nothing, because latent errors are not simulated. Defaults are those of Ceph."""
@@ -1997,18 +1673,14 @@ class PoolScrubSpec(TypedDict):
     sleep: NotRequired[str]
     """Pause of a group between its objects that are compared together (`osd_scrub_sleep`)."""
 
-
 Preset: TypeAlias = "Literal['fc_1g'] | Literal['fc_2g'] | Literal['fc_4g'] | Literal['fc_8g'] | Literal['fc_16g'] | Literal['fc_32g'] | Literal['ethernet_1g'] | Literal['ethernet_10g'] | Literal['ethernet_25g'] | Literal['ethernet_40g'] | Literal['ethernet_100g'] | Literal['ethernet_200g'] | Literal['ethernet_400g'] | Literal['roce_25g'] | Literal['roce_100g'] | Literal['roce_200g'] | Literal['roce_400g'] | Literal['infiniband_sdr_1x'] | Literal['infiniband_sdr'] | Literal['infiniband_ddr'] | Literal['infiniband_qdr'] | Literal['infiniband_fdr'] | Literal['infiniband_edr'] | Literal['infiniband_hdr'] | Literal['infiniband_ndr']"
 """A type of wire: its rate after line coding, and its frames."""
 
 FrameSpec: TypeAlias = "Protocol | Frame"
 """Frame format: a protocol, or payload and overhead."""
 
-Protocol: TypeAlias = (
-    "Literal['fibre_channel'] | Literal['tcp'] | Literal['tcp_jumbo'] | Literal['roce'] | Literal['infiniband']"
-)
+Protocol: TypeAlias = "Literal['fibre_channel'] | Literal['tcp'] | Literal['tcp_jumbo'] | Literal['roce'] | Literal['infiniband']"
 """A protocol: payload and overhead of its frames. All frames but the last are full."""
-
 
 class Frame(TypedDict):
     """Payload and overhead of a frame."""
@@ -2018,13 +1690,10 @@ class Frame(TypedDict):
     overhead: str
     """Overhead per frame, including the gap to the next."""
 
-
 Duplex: TypeAlias = "Literal['half'] | Literal['full']"
 """Sharing of the wire by the two directions of a link."""
 
-Policy: TypeAlias = (
-    "Literal['fairness'] | Literal['read_command_first'] | Literal['fl_port_first'] | Literal['commands_first']"
-)
+Policy: TypeAlias = "Literal['fairness'] | Literal['read_command_first'] | Literal['fl_port_first'] | Literal['commands_first']"
 """Access policy of a loop."""
 
 ScsiPreset: TypeAlias = "Literal['scsi1'] | Literal['fast'] | Literal['fast_wide'] | Literal['ultra'] | Literal['ultra_wide'] | Literal['ultra2'] | Literal['ultra160'] | Literal['ultra320']"
@@ -2035,7 +1704,6 @@ SasPreset: TypeAlias = "Literal['sas_3g'] | Literal['sas_6g'] | Literal['sas_12g
 
 Connection: TypeAlias = "str | Linked"
 """A neighbour of a switch."""
-
 
 class Linked(TypedDict):
     """A neighbour and its wires."""
@@ -2051,13 +1719,11 @@ class Linked(TypedDict):
     metres: NotRequired[int]
     """Length of each wire in metres (5 ns each)."""
 
-
 Forwarding: TypeAlias = "Literal['cut_through'] | Literal['store_and_forward']"
 """Time at which a frame is forwarded: before or after it has fully arrived."""
 
 Form: TypeAlias = "Literal['queued'] | Literal['direct']"
 """Internal structure of a switch."""
-
 
 class AdapterSpec(TypedDict):
     """A host bus adapter."""
@@ -2071,7 +1737,6 @@ class AdapterSpec(TypedDict):
     coalescing: NotRequired[Coalescing | None]
     """Interrupt coalescing. Default: one interrupt per completion."""
 
-
 class Coalescing(TypedDict):
     """Interrupt coalescing: when the adapter interrupts its server."""
 
@@ -2082,10 +1747,8 @@ class Coalescing(TypedDict):
     above: NotRequired[str | None]
     """Completion rate, over the last 64, above which interrupts are coalesced. Default: always."""
 
-
 Paths: TypeAlias = "Literal['round_robin'] | Literal['shortest_queue'] | Literal['first']"
 """Multipath policy."""
-
 
 class PortClass(TypedDict):
     """A class of ports for files of certain sizes."""
@@ -2097,10 +1760,8 @@ class PortClass(TypedDict):
     up_to: NotRequired[str | None]
     """Maximum file size (inclusive). Default: no limit."""
 
-
 PortQueue: TypeAlias = "Literal['first_that_fits'] | Literal['head_blocks'] | Literal['joint']"
 """Queueing discipline for ports."""
-
 
 class BetweenHosts(TypedDict):
     """How hosts differ: coefficients of variation between them (the standard deviation over the mean). What a host has is lognormal around the mean that the front has, drawn once for each host."""
@@ -2109,7 +1770,6 @@ class BetweenHosts(TypedDict):
     """Of `client_rate`."""
     latency: NotRequired[float]
     """Of `put_latency` and `get_latency`, which share one factor."""
-
 
 class Stalls(TypedDict):
     """Transfers that stand still once, before their data moves. Their port is held."""
@@ -2121,7 +1781,6 @@ class Stalls(TypedDict):
     time: TimeSpec
     """How long each stands still."""
 
-
 class Failures(TypedDict):
     """Attempts that fail after a part of their data, uniform from none to all of it. Such an attempt holds limits and a port as any other, and leaves nothing in the pool. All time before the last attempt counts as blocked at the front."""
 
@@ -2132,10 +1791,8 @@ class Failures(TypedDict):
     attempts: NotRequired[int]
     """Maximum number of attempts; when all of them fail, so does the request."""
 
-
 Allocate: TypeAlias = "Literal['chain_by_chain'] | Literal['across_chains']"
 """Allocation policy for volumes."""
-
 
 class DriveGroup(TypedDict):
     """Drives that share one path."""
@@ -2155,10 +1812,8 @@ class DriveGroup(TypedDict):
     arms: NotRequired[int]
     """Number of robot arms."""
 
-
 TapeDriveField: TypeAlias = "str | VariedDevice | TapeDriveNumbers"
 """A device: one of the catalogue, a file of its own, a variation of either, or its parameters in full."""
-
 
 class TapeDriveNumbers(TypedDict):
     """The numbers of a tape drive and of the cartridges of its generation."""
@@ -2190,7 +1845,6 @@ class TapeDriveNumbers(TypedDict):
     rewind: Sourced5
     """Time to rewind from the far end of the tape."""
 
-
 LoadTime: TypeAlias = "str | list[Branch]"
 """Time of a load: constant, or drawn for each mount from branches."""
 
@@ -2215,7 +1869,6 @@ Locate: TypeAlias = "Travel | Serpentine"
 Travel: TypeAlias = "str | list[MoveTime]"
 """Time to move the tape: in proportion to the distance, or as measured."""
 
-
 class MoveTime(TypedDict):
     """Duration of a move of the tape."""
 
@@ -2223,7 +1876,6 @@ class MoveTime(TypedDict):
     """Distance, as a share of the length of the tape."""
     time: str
     """Time."""
-
 
 class Serpentine(TypedDict):
     """A fit of locate times, as CERN made for LTO-7M: a sum of what the move needs. With its numbers: `{start: 4.29 s, whole: 105 s, wrap: 6.69 s, band: 3.2 s, direction: 5.22 s, back: 11.32 s, middle: 6.04 s}`; `whole` is 0.62 ms for each position, of which a tape has about 169,000 by our estimate."""
@@ -2243,7 +1895,6 @@ class Serpentine(TypedDict):
     middle: NotRequired[str]
     """Time saved by a move across the middle of the tape."""
 
-
 class Streaming(TypedDict):
     """Behaviour of a drive whose data comes too slowly for its tape, or leaves too slowly: it stops, repositions, and starts again once its buffer is full, or empty."""
 
@@ -2254,7 +1905,6 @@ class Streaming(TypedDict):
     back_hitch: str
     """Time of a back-hitch: stop, go back, and start."""
 
-
 class Cells(TypedDict):
     """Cells of a library and the way to them: an arm travels from where it put the last cartridge to the next one, and with it to a drive or a cell. A cartridge begins in a random cell of its group."""
 
@@ -2262,7 +1912,6 @@ class Cells(TypedDict):
     """The storage modules of each group, the nearest to its drives first. Cartridges for which they have no room lie in the last one too."""
     placement: NotRequired[Placement2]
     """Cell of a cartridge that is dismounted. Default: the one that it began in."""
-
 
 class StorageModule(TypedDict):
     """Cells that are equally far from the drives."""
@@ -2272,16 +1921,13 @@ class StorageModule(TypedDict):
     travel: str
     """Time for which an arm travels from the drives to these cells."""
 
-
 class Placement2Heat(TypedDict):
     """A free cell as near as its heat entitles it to: as many of the hottest as the first module has cells go there, the next ones to the second. A cartridge is the hotter, the later its tenth last use was."""
 
     heat: ByHeat
 
-
 Placement2: TypeAlias = "Literal['home'] | Literal['nearest'] | Placement2Heat"
 """Cell of a cartridge that is dismounted."""
-
 
 class ByHeat(TypedDict):
     """Cells by heat: what is done beside."""
@@ -2291,7 +1937,6 @@ class ByHeat(TypedDict):
     fast_drop_off: NotRequired[bool]
     """A cartridge for whose drive a request waits goes to the nearest free cell."""
 
-
 class Cleaning(TypedDict):
     """Cleaning of drives: once its cartridge is put away, an arm brings a drive that is due a cleaning cartridge, and takes it away afterwards."""
 
@@ -2299,7 +1944,6 @@ class Cleaning(TypedDict):
     """Number of mounts after which a drive is cleaned. The simulator of ECMWF's library has 123, a median of its log."""
     time: str
     """Time of a cleaning; 340 s there."""
-
 
 class TapeFailures(TypedDict):
     """Failures of drives, arms and cartridges. Each is left out by default."""
@@ -2311,7 +1955,6 @@ class TapeFailures(TypedDict):
     cartridges: NotRequired[FailureRate | None]
     """A cartridge gets stuck when it is to leave its drive, which is not used until somebody has freed it."""
 
-
 class FailureRate(TypedDict):
     """A rate of failures by use: geometric, so that each use is as likely to be the last."""
 
@@ -2320,22 +1963,16 @@ class FailureRate(TypedDict):
     repair: str
     """Mean time of the repair, which is exponential."""
 
-
-Recall: TypeAlias = (
-    "Literal['arrival'] | Literal['by_cartridge'] | Literal['ascending'] | Literal['nearest'] | Literal['recommended']"
-)
+Recall: TypeAlias = "Literal['arrival'] | Literal['by_cartridge'] | Literal['ascending'] | Literal['nearest'] | Literal['recommended']"
 """Order of recalls when a drive becomes free. All but `arrival` first serve those for the mounted cartridge."""
-
 
 class DriveQueueAged(TypedDict):
     """As `priority`, but each of these times that a request has waited counts as one level of priority."""
 
     aged: str
 
-
 DriveQueue: TypeAlias = "Literal['arrival'] | Literal['priority'] | DriveQueueAged | Literal['deadline']"
 """Which of the requests that wait gets a drive, where none is for its mounted cartridge. It is not taken from another."""
-
 
 class DriveShare(TypedDict):
     """A group of users, such as a virtual organisation or a class of restores."""
@@ -2350,7 +1987,6 @@ class DriveShare(TypedDict):
     """Priority of their requests; the smallest is served first. Default: that of their stream."""
     within: NotRequired[str | None]
     """Time within which their requests should have a drive. The meter `within_deadline` is the share of those that do. Default: none."""
-
 
 # Repack: the data of old cartridges is copied to new ones, from tape to tape, each pair of cartridges in a pair of drives. A cartridge is read from its beginning to its end. It takes drives that no request wants, and lets go of them between two pieces if one does.
 RepackSpec = TypedDict(
@@ -2371,7 +2007,6 @@ RepackSpec = TypedDict(
     },
 )
 
-
 class VerifySpec(TypedDict):
     """Verification: cartridges are read from their beginning to their end, in drives that no request wants. A drive is let go of between two pieces if a request wants it."""
 
@@ -2382,7 +2017,6 @@ class VerifySpec(TypedDict):
     piece: NotRequired[str]
     """Bytes of a cartridge that are read before its drive is left to requests that wait for it."""
 
-
 class RecallPoolSpec(TypedDict):
     """A disk pool for recalls. A file lies in one pool: a get of one that is still where it was put needs no recall."""
 
@@ -2390,7 +2024,6 @@ class RecallPoolSpec(TypedDict):
     """Name of the disk pool."""
     purge: NotRequired[PurgeSpec | None]
     """Purge policy of this pool. Default: nothing is purged."""
-
 
 class PurgeSpec(TypedDict):
     """Purge: freeing pool space of files that are on tape."""
@@ -2404,7 +2037,6 @@ class PurgeSpec(TypedDict):
     min_age: NotRequired[str]
     """Minimum time since the last access."""
 
-
 class PoolContents(TypedDict):
     """Files that are in the disk pool when a run begins, and on tape too. No operation of the log is on them: they leave as the purge decides, by the time since the run began."""
 
@@ -2412,7 +2044,6 @@ class PoolContents(TypedDict):
     """Share of the pool that is in use when the run begins, files of the log included."""
     file: str
     """Size of each of these files."""
-
 
 class MigrateSpec(TypedDict):
     """Migration to tape: streams that sleep, list the files that are due, and copy one after another until none is left."""
@@ -2434,10 +2065,8 @@ class MigrateSpec(TypedDict):
     flush: NotRequired[FlushSpec | None]
     """How often a drive writes out its buffer. Default: never; tape marks take no time."""
 
-
 MigrateOrder: TypeAlias = "Literal['by_volume'] | Literal['oldest'] | Literal['smallest'] | Literal['largest']"
 """Order in which files are copied to tape."""
-
 
 class TapePoolSpec(TypedDict):
     """A tape pool: cartridges for the files of some users, filled by streams of its own. A file is stored once in each pool that takes it: two pools for the same users keep two copies, on different cartridges."""
@@ -2449,10 +2078,8 @@ class TapePoolSpec(TypedDict):
     streams: NotRequired[int]
     """Maximum number of streams, and so of drives that write to it at a time."""
 
-
 CopyChoice: TypeAlias = "Literal['first'] | Literal['mounted']"
 """Which copy of a file is read, where it is in several tape pools. One in a library whose drives have all failed is read only if all are."""
-
 
 class MountRule(TypedDict):
     """A rule for mounts: one of its conditions suffices. It is looked at when a list is made."""
@@ -2464,7 +2091,6 @@ class MountRule(TypedDict):
     age: NotRequired[str | None]
     """Time in the pool of the oldest file that is due, while no stream writes."""
 
-
 class FlushSpec(TypedDict):
     """A flush: the drive writes its buffer to tape, with a tape mark, before it takes more. Files are on tape from then on, and tape marks between two flushes are buffered. A stream also flushes at the end of a cartridge, and when no file is left."""
 
@@ -2475,16 +2101,13 @@ class FlushSpec(TypedDict):
     files: NotRequired[int | None]
     """Number of files after which a flush follows. Default: one, where `bytes` is not given either."""
 
-
 SizeSpec: TypeAlias = "str | DrawnSize"
 """A size, either fixed (`64 KiB`) or drawn for each request."""
-
 
 class DrawnSizeMix(TypedDict):
     """One of several sizes with weights."""
 
     mix: list[Share]
-
 
 # DrawnSizeUniformUniform
 DrawnSizeUniformUniform = TypedDict(
@@ -2499,16 +2122,13 @@ DrawnSizeUniformUniform = TypedDict(
     },
 )
 
-
 class DrawnSizeUniform(TypedDict):
     """Uniform over `from`, `from` + `step`, …, `to`."""
 
     uniform: DrawnSizeUniformUniform
 
-
 DrawnSize: TypeAlias = "DrawnSizeMix | DrawnSizeUniform"
 """A distribution of sizes."""
-
 
 class Share(TypedDict):
     """One size of a mix."""
@@ -2518,10 +2138,8 @@ class Share(TypedDict):
     weight: float
     """Relative frequency."""
 
-
 FullBuffer: TypeAlias = "Literal['wait'] | Literal['drop']"
 """Treatment of a trigger when a buffer is full."""
-
 
 class FailsSpec(TypedDict):
     """Failure of a concentrator."""
@@ -2531,10 +2149,8 @@ class FailsSpec(TypedDict):
     at: str
     """Time of the failure. Its later sub-events never arrive."""
 
-
 Assign: TypeAlias = "Literal['round_robin'] | Literal['random'] | Literal['credit'] | Literal['least_load']"
 """Choice of the builder of the next event."""
-
 
 class FormatSpec(TypedDict):
     """CPU time of formatting: the sum of these parts."""
@@ -2546,7 +2162,6 @@ class FormatSpec(TypedDict):
     rate: NotRequired[str | None]
     """Rate at which one core formats data. Default: unlimited."""
 
-
 class CompressSpec(TypedDict):
     """Compression."""
 
@@ -2555,20 +2170,17 @@ class CompressSpec(TypedDict):
     rate: str
     """Rate of uncompressed data at which one core compresses."""
 
-
 Affinity: TypeAlias = "Literal['stream'] | Literal['none']"
 """Choice of the volume of a write."""
-
 
 class SystemSpecGroup(TypedDict):
     """Several copies of a small system."""
 
-    type: Literal["group"]
+    type: Literal['group']
     copies: int
     """Number of copies."""
     of: GroupMembers
     """What each copy consists of: components by name, or one component, which is a part of `parts` by its name. Copies of one component have no name of their own within: `drive[2]`."""
-
 
 SystemSpec: TypeAlias = "SystemSpecGroup | ComponentSpec"
 """An entry of `system`."""
@@ -2623,18 +2235,15 @@ StreamSpec = TypedDict(
     },
 )
 
-
 class ArrivalSpecPoisson(TypedDict):
     """Poisson process with this rate."""
 
     poisson: str
 
-
 class ArrivalSpecEvery(TypedDict):
     """Periodic with this interval."""
 
     every: str
-
 
 class ArrivalSpecBurstyBursty(TypedDict):
     """ArrivalSpecBurstyBursty"""
@@ -2648,12 +2257,10 @@ class ArrivalSpecBurstyBursty(TypedDict):
     burst_for: str
     """Mean length of a burst."""
 
-
 class ArrivalSpecBursty(TypedDict):
     """Bursts: a Poisson process whose rate alternates between two values for exponential times (two-state Markov-modulated Poisson process)."""
 
     bursty: ArrivalSpecBurstyBursty
-
 
 class ArrivalSpecBatchesBatches(TypedDict):
     """ArrivalSpecBatchesBatches"""
@@ -2663,24 +2270,20 @@ class ArrivalSpecBatchesBatches(TypedDict):
     size: BatchSize
     """Requests per batch."""
 
-
 class ArrivalSpecBatches(TypedDict):
     """Batches at random instants (Poisson)."""
 
     batches: ArrivalSpecBatchesBatches
-
 
 class ArrivalSpecRenewal(TypedDict):
     """Independent times between requests, with this distribution (renewal process)."""
 
     renewal: TimeSpec
 
-
 class ArrivalSpecVarying(TypedDict):
     """Poisson process whose rate varies with time."""
 
     varying: VaryingSpec
-
 
 class ArrivalSpecClosedClosed(TypedDict):
     """ArrivalSpecClosedClosed"""
@@ -2692,34 +2295,28 @@ class ArrivalSpecClosedClosed(TypedDict):
     threads: NotRequired[int | None]
     """Number of threads that the clients belong to, each to one: fio's `numjobs`. A thread does one thing at a time, on one core of the server that the stream comes `from`. Default: clients do not share threads."""
 
-
 class ArrivalSpecClosed(TypedDict):
     """Closed loop: a fixed number of clients, each of which sends its next request a think time after the answer to the last."""
 
     closed: ArrivalSpecClosedClosed
-
 
 class ArrivalSpecSteps(TypedDict):
     """Training in steps: accelerators compute on a batch of samples while reader threads fetch the next ones."""
 
     steps: StepSpec
 
-
 class ArrivalSpecReplay(TypedDict):
     """From a trace of requests recorded on a real system."""
 
     replay: ReplaySpec
-
 
 class ArrivalSpecLog(TypedDict):
     """From a log of file operations, to an archive."""
 
     log: FileLogSpec
 
-
 ArrivalSpec: TypeAlias = "ArrivalSpecPoisson | ArrivalSpecEvery | ArrivalSpecBursty | ArrivalSpecBatches | ArrivalSpecRenewal | ArrivalSpecVarying | ArrivalSpecClosed | ArrivalSpecSteps | ArrivalSpecReplay | ArrivalSpecLog"
 """Arrival process."""
-
 
 class BatchSizeGeometric(TypedDict):
     """Geometric with this mean: 1, 2, 3, …"""
@@ -2727,10 +2324,8 @@ class BatchSizeGeometric(TypedDict):
     geometric: float
     """Mean, at least 1."""
 
-
 BatchSize: TypeAlias = "int | BatchSizeGeometric"
 """Requests per batch."""
-
 
 class VaryingSpec(TypedDict):
     """A Poisson process whose rate varies with time (nonhomogeneous): a daily curve, a ramp, a step."""
@@ -2744,7 +2339,6 @@ class VaryingSpec(TypedDict):
     scale: NotRequired[float]
     """Factor for all rates."""
 
-
 class RateFrom(TypedDict):
     """A rate and when it begins."""
 
@@ -2753,10 +2347,8 @@ class RateFrom(TypedDict):
     rate: str
     """The rate then, zero for none."""
 
-
 Interpolation: TypeAlias = "Literal['steps'] | Literal['linear']"
 """The rate between two times at which it is given."""
-
 
 class StepSpec(TypedDict):
     """Accelerators that train on a data set: `size` of the stream is that of a sample, and each request is a read of one, or a piece of it. The terms are those of DLIO, the benchmark of I/O for deep learning (Devarajan et al., CCGrid 2021)."""
@@ -2792,10 +2384,8 @@ class StepSpec(TypedDict):
     checkpoint: NotRequired[CheckpointSpec | None]
     """Checkpoints, written by accelerators at once while none computes. Default: none."""
 
-
 Fetch: TypeAlias = "Literal['batch'] | Literal['sample']"
 """What a reader thread fetches at a time."""
-
 
 class CheckpointSpec(TypedDict):
     """Periodic checkpoints."""
@@ -2821,7 +2411,6 @@ class CheckpointSpec(TypedDict):
     reads_in_flight: NotRequired[int]
     """Pieces that each accelerator reads back at once."""
 
-
 class ReplaySpec(TypedDict):
     """A trace to replay."""
 
@@ -2842,16 +2431,13 @@ class ReplaySpec(TypedDict):
     skip_bad: NotRequired[bool]
     """Skip and count bad lines instead of refusing the file."""
 
-
 class TraceFormatCsv(TypedDict):
     """CSV with a header line."""
 
     csv: CsvColumns
 
-
 TraceFormat: TypeAlias = "Literal['fio_bandwidth'] | Literal['fio_latency'] | Literal['msr'] | Literal['spc'] | Literal['alibaba'] | Literal['tencent'] | Literal['systor'] | Literal['fiu'] | Literal['validate'] | Literal['ascii'] | Literal['blkparse'] | Literal['blkparse_queued'] | Literal['vscsi1'] | Literal['vscsi2'] | Literal['oracle_objects'] | Literal['oracle_general'] | Literal['headrace'] | TraceFormatCsv"
 """The format of a trace file."""
-
 
 class CsvColumns(TypedDict):
     """The columns of a CSV file, by their names in the header line; or by their numbers, in a file without one."""
@@ -2871,7 +2457,6 @@ class CsvColumns(TypedDict):
     device: NotRequired[ColumnName | None]
     """Name of the device column."""
 
-
 class TimeColumn(TypedDict):
     """A time column."""
 
@@ -2880,10 +2465,8 @@ class TimeColumn(TypedDict):
     unit: str
     """Unit of its values: `1 s`, `100 ns`."""
 
-
 ColumnName: TypeAlias = "int | str"
 """A column by its name in the header line, or by its number from 1 on. If all columns have numbers, the file has no header line."""
-
 
 class ByteColumn(TypedDict):
     """A column of addresses or sizes."""
@@ -2893,7 +2476,6 @@ class ByteColumn(TypedDict):
     unit: str
     """Unit of its values: `1 B`, `512 B`."""
 
-
 Timing: TypeAlias = "Literal['timestamps'] | Literal['think']"
 """When the requests of a trace are issued."""
 
@@ -2902,7 +2484,6 @@ Fit: TypeAlias = "Literal['refuse'] | Literal['wrap'] | Literal['scale']"
 
 FileLogSpec: TypeAlias = "str | FileLogOptions"
 """A log of file operations: the path of a CSV file relative to the scenario, plain or compressed, or that with options. Its header names the columns `time_s`, `op` (`get`, `put`, `stage`, `delete` or `cancel`), `user`, `host`, `file` and `bytes`; `staged` (1 where the file was read from tape), `cartridge` and `position_bytes` (where on tape it lies, for files older than the log) and `measured_s` (response time on the real system) may follow. A log of sessions of cartridges, which goes to a tape library, has `time_s`, `op` (`session`), `file` (the cartridge), `drive_s` (seconds of drive use), and perhaps `silo` (where the cartridge lies, counted from 0). Lines are in order of time."""
-
 
 class FileLogOptions(TypedDict):
     """A log of file operations, and how to replay it."""
@@ -2922,23 +2503,19 @@ class FileLogOptions(TypedDict):
     skip_bad: NotRequired[bool]
     """Skip and count bad lines instead of refusing the file."""
 
-
 Unseen: TypeAlias = "Literal['tape'] | Literal['disk']"
 """Initial location of files older than the log."""
 
 FileTiming: TypeAlias = "Literal['timestamps'] | Literal['gaps']"
 """When the operations of a log are issued."""
 
-
 class OpSpecReads(TypedDict):
     """Share of reads; the rest are writes. Drawn for each request."""
 
     reads: str | float
 
-
 OpSpec: TypeAlias = "Literal['read'] | Literal['write'] | OpSpecReads | Literal['discard']"
 """Reads, writes, both, or discards."""
-
 
 class PatternSpecHotSpotHotSpot(TypedDict):
     """PatternSpecHotSpotHotSpot"""
@@ -2948,12 +2525,10 @@ class PatternSpecHotSpotHotSpot(TypedDict):
     spots: NotRequired[int]
     """Number of regions."""
 
-
 class PatternSpecHotSpot(TypedDict):
     """Skewed by Zipf's law: the r-th most popular of `spots` equal regions has a frequency proportional to r^−`skew`. Popular regions are scattered."""
 
     hot_spot: PatternSpecHotSpotHotSpot
-
 
 class PatternSpecRunsRuns(TypedDict):
     """PatternSpecRunsRuns"""
@@ -2961,12 +2536,10 @@ class PatternSpecRunsRuns(TypedDict):
     length: float
     """Mean number of requests per run, at least 1."""
 
-
 class PatternSpecRuns(TypedDict):
     """Sequential runs from random positions, with a geometric number of requests."""
 
     runs: PatternSpecRunsRuns
-
 
 PatternSpec: TypeAlias = "Literal['uniform'] | Literal['sequential'] | PatternSpecHotSpot | PatternSpecRuns"
 """Address pattern."""
@@ -3015,13 +2588,11 @@ FaultSpec = TypedDict(
 Moment: TypeAlias = "str | AfterSpec"
 """When something happens."""
 
-
 class AfterSpec(TypedDict):
     """A moment counted in requests."""
 
     after: int
     """Number of requests answered, dropped, expired or failed, of all streams together."""
-
 
 class RatesSpec(TypedDict):
     """Rates of failures and errors: `headrace durability` estimates the chance of data loss from them. Runs ignore them."""
@@ -3036,7 +2607,6 @@ class RatesSpec(TypedDict):
     """Unrecoverable read errors, the error rate of data sheets. One that is met by a rebuild without redundancy left loses a sector. Default: none."""
     replace: NotRequired[str]
     """Time until a failed disk of an array is replaced: until its rebuild begins where no spare is free, and until a spare is there again."""
-
 
 class RunSpec(TypedDict):
     """Length of the run, seed, and warm-up."""
@@ -3058,13 +2628,11 @@ class RunSpec(TypedDict):
     limits: NotRequired[Limits]
     """Limits that stop a run early."""
 
-
 WarmUp: TypeAlias = "Literal['auto'] | Literal['none']"
 """Warm-up: what is discarded at the beginning."""
 
 Engine: TypeAlias = "Literal['auto'] | Literal['events'] | Literal['recursion']"
 """Method of computing a run."""
-
 
 class Limits(TypedDict):
     """Limits that stop a run early; results up to then are kept and marked."""

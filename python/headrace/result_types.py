@@ -6,46 +6,7 @@ from typing import Literal, TypeAlias, TypedDict
 
 from headrace.document import Engine, ScenarioSpec
 
-__all__ = [
-    "Between",
-    "Bottleneck",
-    "BusiestResults",
-    "BusiestStretch",
-    "ClosedLoad",
-    "Comparison",
-    "ComponentResults",
-    "DurabilityData",
-    "End",
-    "Estimate",
-    "FormulaError",
-    "HeadroomTrials",
-    "IntervalResults",
-    "LegResults",
-    "LossCause",
-    "LossTheory",
-    "Measured",
-    "Method",
-    "ObjectiveResults",
-    "PhaseResults",
-    "PhaseStreamResults",
-    "PointResults",
-    "PortionResults",
-    "QuantileResults",
-    "Rebuild",
-    "ResponseResults",
-    "ResultsData",
-    "SimulatedPoint",
-    "SolutionData",
-    "SolvedPoint",
-    "StationLimit",
-    "StepResults",
-    "StreamPoint",
-    "StreamResults",
-    "StreamTheory",
-    "StretchStream",
-    "VolumeDurability",
-]
-
+__all__ = ["Between", "Bottleneck", "BusiestResults", "BusiestStretch", "ClosedLoad", "Comparison", "ComponentResults", "DurabilityData", "End", "Estimate", "FormulaError", "HeadroomTrials", "IntervalResults", "LegResults", "LossCause", "LossTheory", "Measured", "Method", "ObjectiveResults", "PhaseResults", "PhaseStreamResults", "PointResults", "PortionResults", "QuantileResults", "Rebuild", "ResponseResults", "ResultsData", "SimulatedPoint", "SolutionData", "SolvedPoint", "StationLimit", "StepResults", "StreamPoint", "StreamResults", "StreamTheory", "StretchStream", "VolumeDurability"]
 
 class ResultsData(TypedDict):
     """Results of a run."""
@@ -89,7 +50,6 @@ class ResultsData(TypedDict):
     scenario: ScenarioSpec
     """The scenario with its defaults; together with the version it reproduces the run."""
 
-
 class SolutionData(TypedDict):
     """Solution of a scenario by formulas."""
 
@@ -114,7 +74,6 @@ class SolutionData(TypedDict):
     points: list[SolvedPoint]
     """The answer at several loads, the smallest first."""
 
-
 class DurabilityData(TypedDict):
     """The chance of data loss."""
 
@@ -135,10 +94,8 @@ class DurabilityData(TypedDict):
     volumes: list[VolumeDurability]
     """Each array, pool, or drive by itself."""
 
-
 End: TypeAlias = "Literal['done'] | Literal['time_up'] | Literal['idle'] | Literal['time_stands_still'] | Literal['too_far'] | Literal['too_many_in_flight'] | Literal['too_many_parts'] | Literal['too_many_events'] | Literal['too_long'] | Literal['trace_lost'] | Literal['cancelled']"
 """Why a run ended."""
-
 
 class ObjectiveResults(TypedDict):
     """One objective, and what was found."""
@@ -159,7 +116,6 @@ class ObjectiveResults(TypedDict):
     """Half-width of the 95 % confidence interval of `share`: from replications, or from the segments of a single run; null if a single run is too short, or has no steady state: one with faults, of a replayed recording, or at a rate that varies is taken as it is."""
     met: bool | None
     """True if the objective is met all over the interval, false if it is missed all over it; null if the run does not decide it, no request was answered, or it seems to be met by a run that ended early."""
-
 
 # Results of one stream.
 StreamResults = TypedDict(
@@ -210,7 +166,6 @@ StreamResults = TypedDict(
     },
 )
 
-
 class LegResults(TypedDict):
     """One component on the path of requests."""
 
@@ -222,7 +177,6 @@ class LegResults(TypedDict):
     """Mean service time."""
     blocked_ms: float
     """Mean time after service in which the next component had no space."""
-
 
 class ResponseResults(TypedDict):
     """Response times."""
@@ -248,7 +202,6 @@ class ResponseResults(TypedDict):
     quantile_error: float
     """Maximum relative error of a quantile from the resolution of the histogram."""
 
-
 class IntervalResults(TypedDict):
     """Method of an interval."""
 
@@ -257,10 +210,8 @@ class IntervalResults(TypedDict):
     trusted: bool
     """False if batches are too few or still correlated, replications too short to outweigh the bias of their start, or requests in flight at their ends more than 2 % of those that completed: the interval then covers the mean in fewer than 95 % of cases."""
 
-
 Method: TypeAlias = "Literal['batch_means'] | Literal['replications']"
 """Method by which an interval was computed."""
-
 
 class QuantileResults(TypedDict):
     """A quantile."""
@@ -271,7 +222,6 @@ class QuantileResults(TypedDict):
     """Its value."""
     half_width_ms: float | None
     """Half-width of its 95 % confidence interval, from replications; null for a single run, or if the sample does not reach the upper end."""
-
 
 class StepResults(TypedDict):
     """Training in steps. Times of a step leave out the first of each epoch and after each checkpoint, before which nothing is prefetched, as DLIO's accounting does."""
@@ -305,7 +255,6 @@ class StepResults(TypedDict):
     restore_ms: float | None
     """Mean time to read a checkpoint back, from the beginning of all reads to the end of the last; null if none was."""
 
-
 class Measured(TypedDict):
     """Measured response times, and the errors of the simulation."""
 
@@ -315,7 +264,6 @@ class Measured(TypedDict):
     """As `all`, for reads."""
     writes: Comparison | None
     """As `all`, for writes."""
-
 
 class Comparison(TypedDict):
     """Measured and simulated response times of the same requests."""
@@ -342,7 +290,6 @@ class Comparison(TypedDict):
     """Measured quantiles."""
     measured_cdf: list[list[float | float]]
     """Measured CDF."""
-
 
 class ComponentResults(TypedDict):
     """Results of one component."""
@@ -396,7 +343,6 @@ class ComponentResults(TypedDict):
     meters: dict[str, float | None]
     """Further metrics of this type of component: a count, a ratio or a mean level; null if there was nothing to count. Of a drive with a cache: `read_hit_ratio`, `cached_writes`, `destages`; of a channel (`fc_loop`, `scsi_bus`, `sas`): `tenancies`, `command_wait_ms` and `data_wait_ms` (mean waits of a command and of data for it), and of a loop `access_windows`; of an array with redundancy: `accesses_per_request`, with parity `full_stripe_writes`, with `hedge` `hedged_reads`, with `evict_slow` `evicted` (members) and `evicted_slowness` (their mean time over the median of their peers'), with a bitmap `bitmap_writes` (of its page), and after a rebuild or a loss `rebuild_progress` (share of the units to rebuild), `rebuild_s` (duration), `rebuilt_bytes` and `lost_stripes`, with a scrub `scrub_progress` (share of the stripes; of a pool, of its objects), `scrub_s` (duration) and `scrubbed_bytes` (read from all disks); of a copy: `copy_progress` (share of the chunks), `copy_s` (duration), `copied_bytes` and `copied_on_write_bytes` (of them, those that a write waited for); of an archive: `pool_hit_ratio`, `stages`, `purges`, `purged_files`, `purged_bytes`, `stored_to_tape`, `to_tape_ms` (mean time that a file was in the pool before it was stored), `cancelled` (recalls); of a readout: `triggers`, `lost_events`, `lost_share`, `blocked_share` of the time, `blocked_triggers` and `buffered_events` on average; of an event builder: `built_events`, `lost_events`, `held_events`, `waiting_for_a_builder`, `assembling` (share of the time); of a recorder: `recorded_events`, `recorded_bytes`, `written_bytes`, `failed_writes`, `blocked_streams` (on average), `collect_ms` of a write and `write_ms` from then until it is done; of an archive's front: `held_back_by_limits` and `waiting_for_ports` (requests, on average: times the hours, job-hours lost), `held_back_share`; of its network: `inward_busy`, `outward_busy`; of its disk pool: `fill`, `waiting_for_space`; of its tape library: `mounts`, `mounts_per_access`, `locate_ms` (mean time to locate of an access), `most_drives_busy`, `bytes_read`, `bytes_written`, `paths_busy` (drive groups, on average), `passed_through` (mounts in a drive of another group), `back_hitches` (stops of starved drives), `relocated` (cartridges moved to other cells), `cleanings`, `within_deadline` (share of requests that had a drive within the time of their share), once something failed by use `failures`, and once it repacks or verifies cartridges `repack_progress`, `repacked_bytes` (read from old ones), `repack_s`, `verification_progress`, `verified_bytes` and `verification_s`; of a limiter: `refused` requests, and of each of its buckets `fill`; of a pool: `reads_per_request` and `writes_per_request` of drives, `fullest_drive` (the share of its room that it fills over the mean), and once it recovers `recovered_objects` (pieces of objects), `lost_objects`, `rebuild_progress`, `rebuild_s` and `rebuilt_bytes`; of a write-ahead log: `commits_per_flush`, and `write_amplification` (bytes written to the device, per byte of records); of a log-structured merge tree: `write_amplification` (per byte put), `stopped` and `slowed_down` (shares of the time in which puts were), `compactions`, and on average `level0_tables`, `bytes_to_compact`, and, with `fast`, `spilled_bytes` (of tables that had no room there)."""
 
-
 class BusiestResults(TypedDict):
     """The servers of a component that are busiest, of those that stand in for no others: a class of ports, the drives of a group."""
 
@@ -404,7 +350,6 @@ class BusiestResults(TypedDict):
     """Which: `ports[1]` (a class of ports), `drives of groups[0]`, `arms of groups[0]`, `one cartridge`, `reads of shares[0]`, `streams to tape` (of an archive), `per_user of one user` or `per_host of one host`."""
     utilisation: float
     """Share of time in which they were busy."""
-
 
 class PortionResults(TypedDict):
     """Servers of a component that stand in for no others."""
@@ -419,7 +364,6 @@ class PortionResults(TypedDict):
     """Mean number of requests waiting for them; null if that is not known separately."""
     unavailable: float | None
     """Mean number of them that had failed and were not in use; null if none failed."""
-
 
 class Bottleneck(TypedDict):
     """The component that limits the system."""
@@ -451,12 +395,11 @@ class Bottleneck(TypedDict):
     not_proportional: str | None
     """The component whose utilisation is not proportional to the load: the bottleneck, or another that the same requests use."""
     unsettled: str | None
-    """This component, or the one that it is a part of, if a longer run would find that busier: work that its requests cause is still to come, such as garbage collection. `saturates_at` is null then."""
+    """This component, one that it is a part of, or one that sends it requests, if a longer run would find that busier: work that its requests cause is still to come, such as garbage collection or compactions. `saturates_at` is null then."""
     trials: HeadroomTrials | None
     """The short simulations by which an estimate was found; null where utilisation alone is the estimate."""
     cut_off: bool
     """True if `limits.wall_time` or an interrupt ended these simulations: another run may find another headroom."""
-
 
 class ClosedLoad(TypedDict):
     """Clients that wait for answers before they go on, and the component that limits them."""
@@ -465,7 +408,6 @@ class ClosedLoad(TypedDict):
     """Maximum number of requests that they have in flight."""
     at_most: float | None
     """Maximum factor by which more requests in flight can raise throughput, when the component is always busy; `null` while a cache is filling, and for events, which are sent in turn."""
-
 
 class HeadroomTrials(TypedDict):
     """Short simulations at several times the load."""
@@ -478,7 +420,6 @@ class HeadroomTrials(TypedDict):
     """The smallest multiple of the load at which requests came faster than they were answered; null if none that was tried was too much."""
     sustains: float | None
     """The multiple of the load that was answered at `falls_behind`, lost requests included; null if that is null."""
-
 
 class BusiestStretch(TypedDict):
     """The segment of the first replication in which a component is busiest."""
@@ -498,7 +439,6 @@ class BusiestStretch(TypedDict):
     streams: list[StretchStream]
     """One entry per stream."""
 
-
 class StretchStream(TypedDict):
     """A stream in the stretch."""
 
@@ -512,7 +452,6 @@ class StretchStream(TypedDict):
     """Mean response time; null if no request completed."""
     p99_ms: float | None
     """P99 of the response time."""
-
 
 class StreamTheory(TypedDict):
     """The prediction of theory for one stream."""
@@ -538,7 +477,6 @@ class StreamTheory(TypedDict):
     cdf: list[list[float | float]]
     """Predicted CDF, at the times of the simulated one."""
 
-
 class PhaseResults(TypedDict):
     """A time in which the health of no component changes. Of several replications the means, as far as the same happened in all of them."""
 
@@ -550,7 +488,6 @@ class PhaseResults(TypedDict):
     """Events at its start: `volume/spindle[2] fails`, `volume ends its rebuild`; empty for the first."""
     streams: list[PhaseStreamResults]
     """One entry per stream."""
-
 
 class PhaseStreamResults(TypedDict):
     """Results of a stream in a phase."""
@@ -569,7 +506,6 @@ class PhaseStreamResults(TypedDict):
     """Mean response time; null if no request completed."""
     p99_ms: float | None
     """P99 of the response time."""
-
 
 class PointResults(TypedDict):
     """One segment of the run."""
@@ -591,7 +527,6 @@ class PointResults(TypedDict):
     marked: dict[str, int]
     """Number of marked occurrences by `component.what`, if any: `archive.purges`."""
 
-
 class FormulaError(TypedDict):
     """A short simulation of the scenario's own load, and the error of the formulas against it."""
 
@@ -603,7 +538,6 @@ class FormulaError(TypedDict):
     """Half-width of its 95 % interval, in ms."""
     error: float
     """The formulas' mean response over the simulated one, less 1."""
-
 
 class StationLimit(TypedDict):
     """A group of alike components as a station."""
@@ -620,7 +554,6 @@ class StationLimit(TypedDict):
     """The mean work that one request of the mix brings the busiest of them, visits × mean service time, in ms."""
     saturates_at_per_s: float
     """The number of requests per second at which it is always busy."""
-
 
 class SolvedPoint(TypedDict):
     """The answer at one load."""
@@ -650,7 +583,6 @@ class SolvedPoint(TypedDict):
     simulated: SimulatedPoint | None
     """A simulation of this load, where one was asked for: formulas leave it `None`."""
 
-
 class StreamPoint(TypedDict):
     """One stream at one load."""
 
@@ -660,7 +592,6 @@ class StreamPoint(TypedDict):
     """Requests answered a second. None where more come than can be answered."""
     response_ms: float | None
     """Mean response time, in ms. None where more come than can be answered."""
-
 
 # Bounds of a rate.
 Between = TypedDict(
@@ -673,7 +604,6 @@ Between = TypedDict(
     },
 )
 
-
 class SimulatedPoint(TypedDict):
     """A simulation of one load."""
 
@@ -684,7 +614,6 @@ class SimulatedPoint(TypedDict):
     half_width_ms: float | None
     """Half-width of its 95 % interval, in ms. None where the run was too short for one."""
 
-
 class Estimate(TypedDict):
     """An estimate with its 95 % interval."""
 
@@ -694,7 +623,6 @@ class Estimate(TypedDict):
     """Lower end of the interval."""
     high: float
     """Upper end of the interval."""
-
 
 class VolumeDurability(TypedDict):
     """The chance of data loss of one volume."""
@@ -728,7 +656,6 @@ class VolumeDurability(TypedDict):
     cycles: int
     """Number of cycles of failures and repairs that were simulated."""
 
-
 class LossCause(TypedDict):
     """A cause of data loss."""
 
@@ -736,7 +663,6 @@ class LossCause(TypedDict):
     """What happens while no redundancy is left."""
     share: float
     """Its share of the losses."""
-
 
 class Rebuild(TypedDict):
     """A rebuild, as simulated beside the load of the scenario."""
@@ -755,7 +681,6 @@ class Rebuild(TypedDict):
     """Seconds simulated of each, in the mean."""
     simulated_share: float
     """Share of the rebuild that was simulated, in the mean: a stretch of it, or, of a pool, all of it for a sample of the objects; below 1 the rest is extrapolated at the same rate."""
-
 
 class LossTheory(TypedDict):
     """A formula for the mean time to data loss."""

@@ -26,6 +26,10 @@ REPLAYED = ("get", "put", "stage", "delete", "session")
 UNPUT = (
     "puts that are not in the log, but their way to tape: put when they were written there, so that waiting is missing"
 )
+UNQUEUED = (
+    "sessions whose request is not in the log: asked for when they began, so that the wait for a drive of the real "
+    "system is missing; a system with as many drives has hardly any"
+)
 UNASKED = "stages whose request is not in the log: asked for when they were read, so that waiting is missing"
 REREAD = (
     "of those on tape, files that the log put, got or staged before: a replay finds them in the pool unless that "
@@ -88,7 +92,8 @@ class Operations:
     @cached_property
     def has_files(self) -> bool:
         """True if there are operations on files: sessions of cartridges are then what mounts them, and not replayed."""
-        return not self.sessions_alone and self._has(KEPT & ~IS_SESSION)
+        migrations_alone = not self._has(KEPT & IS_SESSION) and self._has(IS_MIGRATION)
+        return not self.sessions_alone and (self._has(KEPT & ~IS_SESSION) or migrations_alone)
 
     @property
     def is_of_sessions(self) -> bool:
@@ -184,13 +189,18 @@ class Operations:
         reads = pl.col("op").is_in(["get", "stage"])
         taken = pl.col("seconds").is_null() & pl.col("total_s").is_null()
         waits = (pl.col("op") == "stage") & pl.col("requested").is_null() & taken
-        on_tape, unknown, unasked, unput = self._kept(
-            (reads & from_tape()).sum(), (reads & from_tape().is_null()).sum(), waits.sum(), IS_MIGRATION.sum()
+        on_tape, unknown, unasked, unqueued, unput = self._kept(
+            (reads & from_tape()).sum(),
+            (reads & from_tape().is_null()).sum(),
+            waits.sum(),
+            (IS_SESSION & pl.col("requested").is_null()).sum(),
+            IS_MIGRATION.sum(),
         )
         return {
             "gets and stages of files on tape": on_tape,
             "gets of files whose location the log does not give: `unseen` of the scenario decides": unknown,
             UNASKED: unasked,
+            UNQUEUED: unqueued,
             UNPUT: unput,
             REREAD: self._in_pool_before,
         }

@@ -14,10 +14,11 @@ def daily(table: pl.LazyFrame, kept: pl.Expr) -> list[Json]:
     done = pl.col("outcome") == "done"
     moves = pl.col("op").is_in(["get", "put"]) & done
     counts = {name: ((pl.col("op") == op) & done).sum() for name, op in (("puts", "put"), ("gets", "get"))}
+    staged = pl.col("stage_s").is_not_null() & done
     whole = table.group_by(day=pl.col("time").dt.date()).agg(
         **counts,
-        staged=pl.col("stage_s").is_not_null().sum(),
-        staged_bytes=pl.col("bytes").filter(pl.col("stage_s").is_not_null()).sum(),
+        staged=staged.sum(),
+        staged_bytes=pl.col("bytes").filter(staged).sum(),
         migrated=((pl.col("op") == "migrate") & done).sum(),
         migrated_bytes=pl.col("bytes").filter((pl.col("op") == "migrate") & done).sum(),
         sessions=((pl.col("op") == "session") & done).sum(),

@@ -33,7 +33,8 @@ pub struct LsmTreeSpec {
     pub fast: Option<FastSpec>,
     /// Size of all keys and values.
     pub keys: Bytes,
-    /// Share of them that is stored when the run begins, in levels as large as they may be. Default: all.
+    /// Share of them that is stored when the run begins, in levels as large as they may be, as after many overwrites: each key may be in several.
+    /// Default: all.
     #[serde(default = "all")]
     pub written: Fraction,
     /// Size of a memtable: RocksDB's `write_buffer_size`. Default: 64 MiB.
