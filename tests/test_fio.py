@@ -399,6 +399,21 @@ def test_a_log_that_is_no_list_of_requests_is_refused(tmp_path: Path) -> None:
     assert "run fio with --output-format=json" in refused("3;fio-3.33;t;0;0;30296;30265;7566;1001;0;0;0.0;0.0;57\n")
 
 
+def test_percentiles_that_decrease_are_damaged(tmp_path: Path) -> None:
+    document = copy.deepcopy(result())
+    percentiles = {"50.000000": 900_000, "99.000000": 5}
+    document["jobs"][0]["read"]["clat_ns"] |= {"percentile": percentiles}
+    assert "a percentile is below a lower one" in why(written(tmp_path, document))
+
+
+def test_what_cannot_be_simulated_is_said_at_import(headrace: Run, tmp_path: Path) -> None:
+    document = copy.deepcopy(result())
+    document["jobs"][0]["job options"]["random_distribution"] = "zipf:1.2"
+    done = headrace("import", "fio", written(tmp_path, document))
+    assert "1 point is left out" in done.stdout
+    assert "zipf:1.2" in done.stdout
+
+
 def test_io_logs_of_both_versions_are_read(tmp_path: Path) -> None:
     second = "fio version 2 iolog\n/f add\n/f open\n/f read 0 4096\n/f wait 500 0\n/f write 8192 512\n/f close\n"
     told = traced(tmp_path, second, "io.log")

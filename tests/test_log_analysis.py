@@ -183,6 +183,16 @@ def test_filters_count_what_each_removed() -> None:
     assert len(filters.of_transfers(rounded=False)) == 4
 
 
+def test_a_staging_that_failed_is_none(tmp_path: Path) -> None:
+    lines = ["00:00:00,recall,f1,4000,100,OK", "00:10:00,recall,f2,4000,0.5,ERROR", "00:20:00,recall,f2,4000,100,OK"]
+    (tmp_path / "log.csv").write_text(
+        "\n".join(["when,op,file,bytes,secs,rc", *(f"2025-01-01 {line}" for line in lines), ""])
+    )
+    columns = {"time": "when", "op": "op", "file": "file", "bytes": "bytes", "seconds": "secs", "outcome": "rc"}
+    [day] = logs.analyse(logs.read([tmp_path / "log.csv"], columns=columns))["days"]
+    assert (day["staged"], day["staged_bytes"], day["failed"]) == (2, 8000, 1)
+
+
 def test_a_mixture_of_exponential_times_is_recovered() -> None:
     dice = np.random.default_rng(2)
     x = 60 + np.where(dice.random(20_000) < 0.3, dice.exponential(5, 20_000), dice.exponential(200, 20_000))

@@ -878,6 +878,29 @@ def test_a_get_is_a_hit_only_if_the_log_says_so(tmp_path: Path, columns: str, st
     assert list(told["locations"].values()) == [staged.count("1"), staged.count(""), 0, 0, 0, 0]
 
 
+def test_writes_to_tape_alone_are_puts(tmp_path: Path) -> None:
+    log = written(
+        tmp_path,
+        "log.csv",
+        "when,op,file,bytes\n2025-01-01 00:00:00,archive,a,1000\n2025-01-01 00:05:00,archive,b,2000\n",
+    )
+    columns = {"time": "when", "op": "op", "file": "file", "bytes": "bytes"}
+    told = logs.convert(logs.read([log], columns=columns), tmp_path / "ops.csv")
+    rows = list(csv.DictReader((tmp_path / "ops.csv").open()))
+    assert [(row["op"], row["file"], row["bytes"]) for row in rows] == [("put", "a", "1000"), ("put", "b", "2000")]
+    assert told["left_out"] == {} or not any(told["left_out"].values())
+
+
+def test_sessions_are_said_to_lack_what_they_waited(tmp_path: Path) -> None:
+    lines = [f"2025-01-01 00:0{at}:00,session,C{at},10" for at in range(3)]
+    log = written(tmp_path, "log.csv", "\n".join(["when,op,cartridge,seconds", *lines, ""]))
+    columns = {"time": "when", "op": "op", "cartridge": "cartridge", "seconds": "seconds"}
+    told = logs.convert(logs.read([log], columns=columns), tmp_path / "library.yaml")
+    [reason] = [name for name, many in told["locations"].items() if many]
+    assert "what they had waited for a drive is missing" in reason
+    assert "what it had waited is missing" in (tmp_path / "library.yaml").read_text()
+
+
 def test_reads_from_tape_of_files_that_the_log_puts_are_said(tmp_path: Path) -> None:
     """A replay has them in its pool, unless that purges them."""
     lines = ["10:00:00,put,1000,a,5,", "10:01:00,get,1000,a,5,1", "10:02:00,get,1000,b,5,1", "10:03:00,put,1000,b,5,"]

@@ -27,8 +27,8 @@ UNPUT = (
     "puts that are not in the log, but their way to tape: put when they were written there, so that waiting is missing"
 )
 UNQUEUED = (
-    "sessions whose request is not in the log: asked for when they began, so that the wait for a drive of the real "
-    "system is missing; a system with as many drives has hardly any"
+    "sessions whose request is not in the log: asked for when they began, so that what they had waited for a drive is "
+    "missing"
 )
 UNASKED = "stages whose request is not in the log: asked for when they were read, so that waiting is missing"
 REREAD = (

@@ -115,8 +115,9 @@ def fit(
     best = _determined(problem, every)
     known = posterior.known(problem, every, best)
     told = [_row(one, known[at]) for at, one in enumerate(parameters)]
-    left_out = counted(len(of) - len(problem.of), "load")
-    warnings = [f"fitted without the {left_out} under which the scenario had not settled"] * (len(problem.of) < len(of))
+    warnings = []
+    if fewer := len(of) - len(problem.of):
+        warnings.append(f"fitted without the {counted(fewer, 'load')} under which the scenario had not settled")
     warnings += [*best.together, *_warnings(problem, best, known)]
     judged = None
     if cross_validate:
@@ -334,7 +335,7 @@ def file_text(found: Json) -> str:
     for row in found["parameters"]:
         error = in_unit(row["unit"], float(f"{row['standard_error']:.2g}"))
         remarks.append(f"  {row['parameter']}: {row['was']} → {row['is']} ± {error}")
-    remarks.append(f"  fitted to {_range(found['fitted']['rows'])}; beyond that, it extrapolates")
+    remarks.append(f"  fitted to {_range(reports.settled(found['fitted']['rows']))}; beyond that, it extrapolates")
     return device_file.text(json.loads(json.dumps(found["scenario"])), remarks)
 
 

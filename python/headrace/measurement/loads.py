@@ -92,14 +92,9 @@ def loads_of(found: Measurement) -> tuple[list[Load], list[str]]:
     sizes: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
     for point in found.points:
         sizes[point["source"], point["job"]][point["op"]] = point["block_bytes"]
-    whole, besides = [], []
     for point in found.points:
         kind = _kind(point)
-        if kind is None:
-            whole.append(point)
-            continue
-        if point.get("paced") or point.get("unlike"):
-            besides.append(point)
+        if kind is None or _is_beside(point):
             continue
         if point.get("arrivals"):
             together[OPEN, point["source"], point["job"]].append(point)
@@ -109,23 +104,23 @@ def loads_of(found: Measurement) -> tuple[list[Load], list[str]]:
         own = of_job if kind == "mixed" and len(set(of_job.values())) > 1 else {}
         shape = tuple(0 if name == "block_bytes" and own else _told(point, name) for name in SHAPE)
         together[*shape, tuple(sorted(own.items())), kind].append(point)
-    remarks = _left_out(whole, besides)
+    remarks = left_out(found)
     if not together:
         raise refusal("measurement", f"nothing to simulate: {'; '.join(remarks)}", "measure without these options")
     of = [_offered(points) if shape[0] == OPEN else _load(shape, points) for shape, points in together.items()]
     return of, remarks
 
 
+def _is_beside(point: Json) -> bool:
+    """Return true if a point has a pace of its own, or requests that are not like those of a stream."""
+    return bool(point.get("paced") or point.get("unlike"))
+
+
 def left_out(found: Measurement) -> list[str]:
-    """Return which points of a measurement cannot be simulated, and why."""
-    whole = [point for point in found.points if _kind(point) is None]
-    besides = [point for point in found.points if _kind(point) and (point.get("paced") or point.get("unlike"))]
-    return _left_out(whole, besides)
-
-
-def _left_out(whole: list[Json], besides: list[Json]) -> list[str]:
-    """Return which points no closed loop at full speed can be compared with."""
+    """Return which points no closed loop at full speed can be compared with, and why."""
     remarks = []
+    whole = [point for point in found.points if _kind(point) is None]
+    besides = [point for point in found.points if _kind(point) and _is_beside(point)]
     if whole:
         remarks.append(f"{len(whole)} points of reads and writes as one (unified_rw_reporting) are left out")
     for column, why in BESIDE.items():

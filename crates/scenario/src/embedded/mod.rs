@@ -147,6 +147,7 @@ struct Target {
     capacity: u64,
     /// True if it takes operations on files, otherwise requests for blocks.
     is_archive: bool,
+    /// True if it takes discards.
     discards: bool,
     keys: RngStream,
     submitted: u64,

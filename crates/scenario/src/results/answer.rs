@@ -78,12 +78,8 @@ fn limit(bottleneck: &Bottleneck, streams: &[StreamResults]) -> String {
             // What a longer run would find busier carries less than it did here.
             let most = if bottleneck.unsettled.is_some() { "below" } else { "at" };
             let of = if streams.len() > 1 { of } else { " this load".to_owned() };
-            let no_server = if bottleneck.held_back {
-                ", while requests wait for something that is no server"
-            } else {
-                ""
-            };
-            format!("{busy}{no_server}: saturated {most} {times:.2}×{of}.")
+            let elsewhere = if bottleneck.held_back { ", but requests wait elsewhere too" } else { "" };
+            format!("{busy}{elsewhere}: saturated {most} {times:.2}×{of}.")
         }
         None if bottleneck.saturated => format!("{busy}: saturated."),
         None => format!("{busy}."),

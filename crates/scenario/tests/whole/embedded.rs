@@ -242,6 +242,8 @@ fn a_call_that_makes_no_sense_is_refused() {
     assert_eq!(submit(second, block(0, 0)), StorageError::Empty);
     assert!(matches!(submit(second, block(u64::MAX, 2)), StorageError::BeyondEnd { bytes: 2, .. }));
     assert!(matches!(submit(second, block(0, 1 << 60)), StorageError::BeyondEnd { .. }));
+    let discard = Block { op: Op::Discard, address: 0, bytes: 4096 };
+    assert_eq!(submit(second, discard).to_string(), "`t` takes no discards");
     assert!(storage.advance(Nanos(5)).is_err());
     let unknown = storage.target("volume").unwrap_err().to_string();
     assert!(

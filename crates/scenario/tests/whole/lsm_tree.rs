@@ -228,12 +228,14 @@ fn what_does_not_fit_is_refused() {
         (", fan_out: 1", "it must be at least 2"),
         (", level0: {compact_at: 9, slow_at: 8}", "`compact_at` ≤ `slow_at` ≤ `stop_at`"),
         (", block: 1 B", "must be at least 512 B"),
-        (", fast: {to: d, at: 1 GB, size: 1 MB}", "1 MB are asked for, and `d` has 0 B from there on"),
+        (", fast: {to: d, size: 1 MB}", "`d` holds the other tables already"),
+        (", fast: {to: f, at: 1 GB, size: 1 MB}", "1 MB are asked for, and `f` has 0 B from there on"),
         (", fast: {to: puts, size: 1 MB}", "puts"),
         (", request: 512 B", "a compaction has up to 5176048 of them"),
     ] {
         let text = format!(
-            "system:\n  d: {{type: station, service: 1 ms, capacity: 1 GB}}\n  s: {{type: lsm_tree, to: d, keys: 100 MB{fields}}}\nworkload:\n{PUTS}{{every: 1 ms}}}}\n"
+            "system:\n  d: {{type: station, service: 1 ms, capacity: 1 GB}}\n  f: {{type: station, service: 1 us, capacity: 1 GB}}\n  \
+             s: {{type: lsm_tree, to: d, keys: 100 MB{fields}}}\nworkload:\n{PUTS}{{every: 1 ms}}}}\n"
         );
         let refused = simulate(&text, "lsm.yaml", &[], &Options::default(), &Progress::default());
         let said = refused.err().map(|problems| problems.rendered()).unwrap_or_default();

@@ -150,7 +150,7 @@ def ordered(claims: Json, what: tuple[str, str], found: Mapping[str, Rates]) -> 
 def in_order(rates: Mapping[str, float], percent: float) -> str:
     """Return the names by their rates, from the largest.
 
-    `≈` stands between rates that are less than so many per cent below the largest of them; those are in order of name.
+    Names whose rates are within `percent` of the largest among them are joined by `≈`, in alphabetical order.
     """
     names = sorted(rates, key=lambda name: rates[name], reverse=True)
     groups = [[names[0]]]

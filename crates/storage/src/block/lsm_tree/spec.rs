@@ -147,7 +147,7 @@ impl Spec for LsmTreeSpec {
             None => None,
         };
         let fast = match &self.fast {
-            Some(fast) => Some(fast.lower(at)?),
+            Some(fast) => Some(fast.lower(at, target)?),
             None => None,
         };
         if let Some(invalid) = self.problem() {
@@ -174,9 +174,13 @@ impl Spec for LsmTreeSpec {
 }
 
 impl FastSpec {
-    /// Finds the component, which must have the space that is asked for.
-    fn lower(&self, at: &mut Lowering) -> Option<NodeId> {
+    /// Finds the component, which must be another than that of all tables, and have the space that is asked for.
+    fn lower(&self, at: &mut Lowering, of_all: NodeId) -> Option<NodeId> {
         let target = at.asked::<Block>("fast.to", &self.to)?;
+        if target == of_all {
+            let message = format!("`{}` holds the other tables already", self.to);
+            return at.refuse("fast.to", message, Some("name a faster component"));
+        }
         let room = Bytes(at.capacity(target).0.saturating_sub(self.at.0));
         if room < self.size {
             let message = format!("{} are asked for, and `{}` has {room} from there on", self.size, self.to);
