@@ -51,8 +51,13 @@ fn overload(bottleneck: &Bottleneck, streams: &[StreamResults]) -> Option<String
 /// Returns the sentence on the bottleneck and the headroom.
 fn limit(bottleneck: &Bottleneck, streams: &[StreamResults]) -> String {
     let what = alike::limit(&bottleneck.group, bottleneck.what.as_deref());
-    let later = bottleneck.saturated && bottleneck.utilisation < FULL_LATER;
-    let later = if later { ", and nearly always in the second half" } else { "" };
+    let later = match () {
+        () if bottleneck.held_back => ", idle at times while requests wait",
+        () if bottleneck.saturated && bottleneck.utilisation < FULL_LATER => {
+            ", and nearly always in the second half"
+        }
+        () => "",
+    };
     let busy = format!("Bottleneck: {what}, {:.0} % busy{later}", bottleneck.utilisation * 100.0);
     let about = match &bottleneck.uneven {
         _ if !bottleneck.estimate || bottleneck.trials.is_some() => "",
@@ -78,8 +83,7 @@ fn limit(bottleneck: &Bottleneck, streams: &[StreamResults]) -> String {
             // What a longer run would find busier carries less than it did here.
             let most = if bottleneck.unsettled.is_some() { "below" } else { "at" };
             let of = if streams.len() > 1 { of } else { " this load".to_owned() };
-            let elsewhere = if bottleneck.held_back { ", but requests wait elsewhere too" } else { "" };
-            format!("{busy}{elsewhere}: saturated {most} {times:.2}×{of}.")
+            format!("{busy}: saturated {most} {times:.2}×{of}.")
         }
         None if bottleneck.saturated => format!("{busy}: saturated."),
         None => format!("{busy}."),

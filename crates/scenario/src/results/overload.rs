@@ -41,9 +41,10 @@ pub(super) fn of(plan: &Plan, id: NodeId, busy: &[f64], outcomes: &[Outcome]) ->
     let always_busy = busy[id.index()] >= SATURATED;
     let open = reach().filter(|(_, stream)| stream.is_open());
     let answered = steadiness::sustained(open.map(|(at, _)| at), outcomes).filter(|_| !is_mixed);
-    // What leaves that much undone is overloaded, though no component is always busy: something else stops requests now and then.
-    let is_far =
-        is_behind && answered.is_some_and(|share| share < FAR) && !reach().any(|(_, stream)| stream.varies());
+    // What leaves that much undone is overloaded, though no component is always busy: something else stops requests now and then. Faults
+    // would do so too, and say nothing of the load.
+    let is_even = plan.faults.is_empty() && !reach().any(|(_, stream)| stream.varies());
+    let is_far = is_behind && is_even && answered.is_some_and(|share| share < FAR);
     let is_full = always_busy || is_behind && is_full_later(plan, id, busy, outcomes);
     let never_idle = is_full || is_far;
     let is_held_back = is_far && !is_full;
