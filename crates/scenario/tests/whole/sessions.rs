@@ -149,6 +149,36 @@ fn putting_a_cartridge_away_is_work_whoever_waits() {
     }
 }
 
+const TWO: &str = "groups: [{drives: 2, arms: 2}], move: 10 s, load: 20 s, unload: 40 s";
+
+/// The first cartridge is put away from 40 s to 90 s, the second from 80 s to 130 s: the third session, which came at 75 s, has the drive that is
+/// empty first, and the fourth the other one.
+#[test]
+fn a_session_has_the_drive_that_is_empty_first() {
+    let log = "0,session,a,10,\n40,session,b,10,\n75,session,c,10,\n120,session,d,10,\n";
+    let waits = (90.0 - 75.0) + (130.0 - 120.0);
+    assert_eq!(totals(&run("empty-first", log, TWO, "")), (4.0 * 40.0 + waits, 4.0));
+}
+
+/// A session that comes for a held cartridge while another drive is about to be empty for the one before it has its cartridge at once.
+#[test]
+fn one_cartridge_is_put_away_for_one_session() {
+    let log =
+        "0,session,a,10,\n40,session,b,10,\n1000,session,c,10,\n1001,session,b,10,\n1041,session,d,10,\n";
+    let found = run("one-away", log, &format!("{TWO}, hold: 10 h"), "");
+    // The third waits 50 s until the drive that was unused longest is empty, the fourth for nothing, the fifth for the drive of the fourth.
+    assert_eq!(totals(&found), (4.0 * 40.0 + 10.0 + 2.0 * 50.0, 4.0));
+}
+
+/// The drive that is about to be empty fails at 1010 s: the cartridge of the other one is put away from then on.
+#[test]
+fn a_session_does_not_wait_for_a_drive_that_fails_before_it_is_empty() {
+    let log = "0,session,a,10,\n40,session,b,10,\n1000,session,c,10,\n";
+    let fault = "}}}}\nfaults: [{component: 'tapes/drive[0]', fails: 1010 s}] # {{{{";
+    let found = run("fails-emptying", log, &format!("{TWO}, hold: 10 h"), fault);
+    assert_eq!(totals(&found), (3.0 * 40.0 + 10.0 + 50.0, 3.0));
+}
+
 /// Each group has a device, so nothing uses what the library says of drives and cartridges.
 #[test]
 fn fields_that_no_group_uses_are_refused() {

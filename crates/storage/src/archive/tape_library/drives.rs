@@ -11,7 +11,7 @@ use headrace_work::{Breakdown, Cause, NodeId};
 use super::arms::Arms;
 use super::cells::{Cells, Shelves};
 use super::device::Tape;
-use super::queue::{DriveQueue, Rank};
+use super::queue::Rank;
 use super::recall::{Batch, Recall};
 use super::shares::{SharedUse, Shares};
 use super::spec::{DriveGroup, TapeLibraryPlan, TapeLibrarySpec};
@@ -79,6 +79,8 @@ pub(super) struct TapeDrive {
     reads: bool,
     writes: bool,
     cartridge: Option<Cartridge>,
+    /// The cartridge that it has, or had last: put away for others, it does not come back before them.
+    last: Option<Cartridge>,
     /// The group that its cartridge goes back to.
     home: usize,
     /// Position of its tape, in bytes from the beginning.
@@ -126,7 +128,7 @@ pub(super) struct Drives<'m> {
     moving: Locks<'m>,
     /// Those that wait; one that is cancelled is given none.
     queue: WaitList<'m, DriveRequest, Option<usize>>,
-    /// Those that wait by rank, unless that is their order of arrival.
+    /// Those that wait, by rank and ticket.
     ranked: RefCell<BTreeMap<(Rank, u64), DriveRequest>>,
     /// Maintenance that waits for a drive to be idle.
     idle: WaitList<'m, (), ()>,
@@ -161,6 +163,7 @@ fn drives_of((group, of): (usize, &DriveGroup)) -> impl Iterator<Item = TapeDriv
         reads: number >= for_writes,
         writes: !(for_writes..for_writes + for_reads).contains(&number),
         cartridge: None,
+        last: None,
         home: group,
         position: 0,
         drained: 0.0,
@@ -246,7 +249,7 @@ impl<'m> Drives<'m> {
         if self.accumulate(wanted).await {
             return None;
         }
-        let drive = match self.drive_for(&wanted) {
+        let drive = match self.drive_for(&wanted).filter(|drive| self.is_ready(*drive, &wanted)) {
             Some(drive) => self.take(drive, Some(&wanted)),
             None => self.wait(wanted).await?,
         };
@@ -262,10 +265,12 @@ impl<'m> Drives<'m> {
         let ticket = self.queue.next_ticket();
         self.tickets.borrow_mut().insert(wanted.number, ticket);
         self.asked.borrow_mut().insert((wanted.cartridge, ticket), wanted);
-        if self.spec.queue != DriveQueue::Arrival {
-            self.ranked.borrow_mut().insert((self.spec.queue.rank(&wanted), ticket), wanted);
+        self.ranked.borrow_mut().insert((self.spec.queue.rank(&wanted), ticket), wanted);
+        let waiting = self.queue.wait(wanted);
+        if let Some(idle) = self.drive_for(&wanted) {
+            self.hand(idle);
         }
-        let drive = self.queue.wait(wanted).await;
+        let drive = waiting.await;
         self.waiting.borrow_mut()[wanted.home].down(self.sim.now(), 1);
         self.shares.waited(&wanted, self.sim.now());
         drive
@@ -331,7 +336,7 @@ impl<'m> Drives<'m> {
     fn has_mounted(&self, drive: usize, wanted: DriveRequest) {
         let state = &mut self.drives.borrow_mut()[drive];
         (state.cartridge, state.home) = (Some(wanted.cartridge), wanted.home);
-        (state.position, state.drained) = (0, 0.0);
+        (state.last, state.position, state.drained) = (state.cartridge, 0, 0.0);
         state.mounts += 1;
         self.mounts.set(self.mounts.get() + 1);
     }
@@ -399,8 +404,7 @@ impl<'m> Drives<'m> {
     fn keep_free(&'m self, group: usize) {
         for _ in 0..self.spec.free_drives {
             let Some(drive) = self.to_be_emptied(group) else { return };
-            self.take(drive, None);
-            self.sim.spawn(self.empty(drive));
+            self.put_away(drive, false);
         }
     }
 
@@ -417,13 +421,19 @@ impl<'m> Drives<'m> {
         unused.min_by_key(|(_, drive)| drive.since).map(|(at, _)| at)
     }
 
-    /// Puts the cartridge of a drive away while nobody wants the drive, and cleans the drive if that is due. Both are work of who used it: otherwise
-    /// the next would have to wait for them.
-    async fn empty(&'m self, drive: usize) {
+    /// Has the cartridge of an unused drive put away, in a hurry if a request waits for a drive.
+    fn put_away(&'m self, drive: usize, is_urgent: bool) {
+        self.take(drive, None);
+        self.sim.spawn(self.empty(drive, is_urgent));
+    }
+
+    /// Puts the cartridge of a drive away, and cleans the drive if that is due. Both are work of who used it. No request has the drive meanwhile:
+    /// which is next is known when it is empty, and another drive may be empty before.
+    async fn empty(&'m self, drive: usize, is_urgent: bool) {
         let cause = self.drives.borrow()[drive].cause as usize;
         self.busy.borrow_mut()[cause].up(self.sim.now(), 1);
         let mut breakdown = Breakdown::from(self.sim.now());
-        self.dismount(drive, false, &mut breakdown).await;
+        self.dismount(drive, is_urgent, &mut breakdown).await;
         self.clean_if_due(drive, &mut breakdown).await;
         self.busy.borrow_mut()[cause].down(self.sim.now(), 1);
         self.hand_on(drive);
@@ -476,17 +486,33 @@ impl<'m> Drives<'m> {
     }
 
     fn offer(&'m self, drive: usize, mounted: Option<Cartridge>) {
-        let is_given = self.offer_overdue(drive)
-            || mounted.is_some_and(|cartridge| self.offer_batch(drive, cartridge))
-            || self.offer_first(drive);
-        if !is_given && mounted.is_some() {
+        if self.hand(drive) {
+            return;
+        }
+        if mounted.is_some() {
             let TapeDrive { taken, group, .. } = self.drives.borrow()[drive];
             self.sim.spawn(self.dismount_later(drive, taken));
             self.keep_free(group);
         }
-        if !is_given {
-            while self.idle.offer(|()| Some(())) {}
+        while self.idle.offer(|()| Some(())) {}
+    }
+
+    /// Gives an unused drive to the request that is next, or has its cartridge put away if that is for another one. Returns true if it is wanted.
+    pub(super) fn hand(&'m self, drive: usize) -> bool {
+        let mounted = self.drives.borrow()[drive].cartridge;
+        let of_batch = || mounted.and_then(|cartridge| self.next_for(drive, cartridge));
+        let next = self.overdue(drive).or_else(of_batch).or_else(|| self.first(drive, |_| true));
+        match next {
+            Some((ticket, wanted)) if self.is_ready(drive, &wanted) => return self.give(ticket, drive),
+            Some(_) => self.put_away(drive, true),
+            None => return false,
         }
+        true
+    }
+
+    /// Returns true if an unused drive is empty, or has the cartridge of a request.
+    fn is_ready(&self, drive: usize, wanted: &DriveRequest) -> bool {
+        self.drives.borrow()[drive].cartridge.is_none_or(|cartridge| cartridge == wanted.cartridge)
     }
 
     /// Takes drives for maintenance once they are idle: one for a cartridge, and another for a second one beside it.
@@ -534,34 +560,41 @@ impl<'m> Drives<'m> {
 
     /// Returns true if a drive in use has failed, or a request that waits could have it.
     pub fn is_wanted(&self, drive: usize) -> bool {
-        self.drives.borrow()[drive].is_down || self.queue.any(|wanted| self.can_go(wanted, drive))
+        self.drives.borrow()[drive].is_down || self.first(drive, |_| true).is_some()
     }
 
-    /// Hands a drive to the first in the queue that can have it.
-    fn offer_first(&self, drive: usize) -> bool {
-        if self.spec.queue == DriveQueue::Arrival {
-            return self
-                .queue
-                .offer(|wanted| self.can_go(wanted, drive).then(|| Some(self.take(drive, Some(wanted)))));
-        }
-        let can_go = |(_, wanted): &(&(Rank, u64), &DriveRequest)| self.can_go(wanted, drive);
-        let first = self.ranked.borrow().iter().find(can_go).map(|((_, ticket), _)| *ticket);
-        first.is_some_and(|ticket| self.give(ticket, drive))
+    /// The first of some requests that could have a drive. Where a cartridge must be put away first, those are left to others for which a drive of
+    /// the same kind is about to be empty.
+    fn first(&self, drive: usize, is: impl Fn(&DriveRequest) -> bool) -> Option<(u64, DriveRequest)> {
+        let others = self.about_to_be_empty_beside(drive);
+        let mut for_others: Vec<Cartridge> = Vec::new();
+        let mut is_for_others = |wanted: &DriveRequest| {
+            let is_new = !for_others.contains(&wanted.cartridge);
+            for_others.extend((is_new && for_others.len() < others).then_some(wanted.cartridge));
+            !self.is_ready(drive, wanted) && for_others.contains(&wanted.cartridge)
+        };
+        let ranked = self.ranked.borrow();
+        let mut could = ranked.iter().filter(|(_, wanted)| is(wanted) && self.can_go(wanted, drive));
+        could.find(|(_, wanted)| !is_for_others(wanted)).map(|((_, ticket), wanted)| (*ticket, *wanted))
+    }
+
+    /// Returns the number of other drives that serve the same requests as this one, and whose cartridges are being put away.
+    fn about_to_be_empty_beside(&self, drive: usize) -> usize {
+        let drives = self.drives.borrow();
+        let kind = |drive: &TapeDrive| (drive.group, drive.reads, drive.writes);
+        let is_alike = |other: &TapeDrive| kind(other) == kind(&drives[drive]);
+        let all = drives.iter().enumerate().filter(|(at, other)| *at != drive && is_alike(other));
+        all.filter(|(_, other)| other.is_held && other.used_for.is_none() && !other.is_down).count()
     }
 
     /// A share may use one more drive: a request that waited for that may find one idle.
-    fn offer_share(&self, share: SharedUse) {
+    fn offer_share(&'m self, share: SharedUse) {
         let of_share = |wanted: &DriveRequest| {
             (wanted.shared() == Some(share)).then(|| self.drive_for(wanted)).flatten()
         };
-        let asked = self.asked.borrow();
-        let found = asked.iter().filter_map(|((_, ticket), wanted)| {
-            Some((self.spec.queue.rank(wanted), *ticket, of_share(wanted)?))
-        });
-        let first = found.min();
-        drop(asked);
-        if let Some((_, ticket, drive)) = first {
-            self.give(ticket, drive);
+        let found = self.ranked.borrow().values().find_map(of_share);
+        if let Some(drive) = found {
+            self.hand(drive);
         }
     }
 
@@ -570,30 +603,25 @@ impl<'m> Drives<'m> {
         self.queue.offer_to(ticket, |wanted| Some(self.take(drive, Some(wanted))))
     }
 
-    /// Hands a drive that has served its batch to a recall for another cartridge that has waited too long.
-    fn offer_overdue(&self, drive: usize) -> bool {
-        let Some(longest) = self.spec.longest_wait else { return false };
-        let mounted = self.drives.borrow()[drive].cartridge;
-        let is_overdue = |wanted: &DriveRequest| {
-            mounted != Some(wanted.cartridge) && self.sim.now() - wanted.since > longest
-        };
-        self.batches.borrow()[drive].is_empty()
-            && self.queue.offer(|wanted| {
-                let goes = is_overdue(wanted) && self.can_go(wanted, drive);
-                goes.then(|| Some(self.take(drive, Some(wanted))))
-            })
+    /// The first that has waited too long for a drive that has served its batch.
+    fn overdue(&self, drive: usize) -> Option<(u64, DriveRequest)> {
+        let longest = self.spec.longest_wait.filter(|_| self.batches.borrow()[drive].is_empty())?;
+        let last = self.drives.borrow()[drive].last;
+        let is_overdue =
+            |wanted: &DriveRequest| last != Some(wanted.cartridge) && self.sim.now() - wanted.since > longest;
+        self.first(drive, is_overdue)
     }
 
-    /// Hands a drive to the next of its batch, or of a new one, whose share may use one more.
-    fn offer_batch(&self, drive: usize, cartridge: Cartridge) -> bool {
+    /// The next of the batch of a drive, or of a new one, whose share may use one more.
+    fn next_for(&self, drive: usize, cartridge: Cartridge) -> Option<(u64, DriveRequest)> {
         if self.spec.recall == Recall::Arrival {
-            return false;
+            return None;
         }
         if self.batches.borrow()[drive].is_empty() {
             self.make_batch(drive, cartridge, None);
         }
-        let next = self.next_of_batch(drive, cartridge);
-        next.is_some_and(|ticket| self.give(ticket, drive))
+        let ticket = self.next_of_batch(drive, cartridge)?;
+        self.asked.borrow().get(&(cartridge, ticket)).map(|wanted| (ticket, *wanted))
     }
 
     fn next_of_batch(&self, drive: usize, cartridge: Cartridge) -> Option<u64> {
@@ -644,13 +672,13 @@ impl<'m> Drives<'m> {
             return;
         }
         self.take(drive, None);
-        self.empty(drive).await;
+        self.empty(drive, false).await;
     }
 
     /// Puts the cartridge of a drive away: in a hurry if a request waits for the drive.
     async fn dismount(&'m self, drive: usize, is_urgent: bool, breakdown: &mut Breakdown) {
-        let TapeDrive { cartridge, position, group, home, .. } = self.drives.borrow()[drive];
-        let Some(cartridge) = cartridge else { return };
+        let TapeDrive { cartridge, position, group, home, cause, .. } = self.drives.borrow()[drive];
+        let (Some(cartridge), since) = (cartridge, self.sim.now()) else { return };
         self.sim.delay(self.tapes[group].unload_time(&self.tapes[home], position)).await;
         self.free_stuck().await;
         let (near, cell) = (Nanos::ZERO, self.cells.put(home, cartridge, is_urgent, self.sim.now()));
@@ -660,17 +688,21 @@ impl<'m> Drives<'m> {
         self.batches.borrow_mut()[drive].clear();
         self.stand_at(drive, 0);
         self.places.borrow_mut().remove(&cartridge);
+        if is_urgent && cause == Cause::Host {
+            *self.used_cartridges.borrow_mut().entry(cartridge).or_default() += self.sim.now() - since;
+        }
         if group != home {
             self.sim.spawn(self.bring_home(home, cell));
         }
         // A request that came for it meanwhile waited for this drive, and may have another.
-        let found = self
+        let asked = self
             .asked
             .borrow()
             .range((cartridge, 0)..=(cartridge, u64::MAX))
-            .find_map(|((_, ticket), wanted)| Some((*ticket, self.drive_for(wanted)?)));
-        if let Some((ticket, drive)) = found {
-            self.give(ticket, drive);
+            .next()
+            .map(|(_, wanted)| *wanted);
+        if let Some(other) = asked.and_then(|wanted| self.drive_for(&wanted)) {
+            self.hand(other);
         }
     }
 
