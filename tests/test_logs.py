@@ -12,13 +12,14 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import ROOT, Run
-from headrace import ScenarioError, load, logs, schema, trace
+from headrace import ScenarioError, _core, load, logs, schema, trace
 from headrace.logs import description, replayed, table
-from headrace.logs.formats import BY_NAME
+from headrace.logs.formats import BY_NAME, named
 from headrace.logs.rows import KEYS, Rows
 from headrace.logs.synthesise import jobs, share_out
 
@@ -161,6 +162,90 @@ def test_a_csv_with_named_columns_and_units_is_read(tmp_path: Path) -> None:
         (at("2024-03-01 12:00:05"), "get", "a;b", 2048, 1.5),
         (at("2024-03-01 12:00:06"), "put", None, 512, None),
     ]
+
+
+def test_cells_are_read_in_the_forms_that_programs_write(tmp_path: Path) -> None:
+    said = {
+        "2024-03-01 12:00": "2024-03-01 12:00:00",
+        "01.03.2024 12:00:05": "2024-03-01 12:00:05",
+        "[01/Mar/2024:12:00:05 +0100]": "2024-03-01 11:00:05",
+        '"2024-03-01 12:00:05,250"': "2024-03-01 12:00:05.250",
+        "Fri Mar  1 12:00:05 2024": "2024-03-01 12:00:05",
+        '"Fri, 01 Mar 2024 12:00:05 GMT"': "2024-03-01 12:00:05",
+        "20240301120005": "2024-03-01 12:00:05",
+        "2024-03-01 12:00:05 UTC": "2024-03-01 12:00:05",
+    }
+    rows = "".join(f"{when}|1.5 MiB|0:01:35.5\n" for when in said)
+    columns = {"time": "when", "bytes": "size", "seconds": "took"}
+    log = logs.read([written(tmp_path, "x.csv", "when | size | took\n" + rows)], columns=columns)
+    table = log.table.sort("line")
+    assert table["time"].to_list() == [at(time) for time in said.values()]
+    assert table["bytes"].to_list() == [1572864] * len(said)
+    assert table["seconds"].to_list() == [95.5] * len(said)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    {
+        **{"90": 0.09, "1.5 s": 1.5, "250ms": 0.25, "2 min": 120, "01:35": 95, "1-02:00:00": 93600},
+        **{"1 day, 0:00:01": 86401, "1,5": 0.0015, "1,5 s": 1.5, "soon": None, "1:2:3:4": None, "1.5 MB": None},
+    }.items(),
+)
+def test_durations_have_units_or_are_on_a_clock(tmp_path: Path, text: str, seconds: float | None) -> None:
+    file = written(tmp_path, "x.csv", f"t;took\n5;{text}\n6;1\n")
+    log = logs.read([file], columns={"time": "t", "seconds": "took:ms"}, skip_bad=True)
+    found = log.table.filter(pl.col("line") == 2)["seconds"].to_list()
+    assert found == ([] if seconds is None else [pytest.approx(seconds)])
+
+
+def test_dates_of_two_meanings_are_refused_until_their_form_is_said(headrace: Run, tmp_path: Path) -> None:
+    file = written(tmp_path, "x.csv", "when,size\n04/03/2024 12:00:05,10\n")
+    refused = headrace("logs", "analyse", file, "--columns", "time=when,bytes=size")
+    assert refused.returncode == 2
+    assert "time=NAME:%d/%m/%Y %H:%M:%S" in refused.stderr
+    for form, day in (("%d/%m/%Y %H:%M:%S", "2024-03-04"), ("%m/%d/%Y %H:%M:%S", "2024-04-03")):
+        log = logs.read([file], columns={"time": f"when:{form}", "bytes": "size"})
+        assert log.table["time"].to_list() == [at(f"{day} 12:00:05")]
+    with pytest.raises(ScenarioError, match="no time"):
+        logs.read([file], columns={"time": "when:%H:%M:%S", "bytes": "size"})
+
+
+def test_operations_have_a_request_and_an_end(tmp_path: Path) -> None:
+    text = "asked,from,to,b,what\n0,10,25,5,recall\n1,2,2,6,get\n"
+    columns = {"requested": "asked", "time": "from", "end": "to", "bytes": "b", "op": "what"}
+    table = logs.read([written(tmp_path, "x.csv", text)], columns=columns).table.sort("line")
+    assert table.select("op", "seconds", "stage_s", "total_s").rows() == [("stage", 15, 15, 25), ("get", 0, None, 1)]
+    ended = {"end": "to", "seconds": "from:ms", "bytes": "b"}
+    table = logs.read([tmp_path / "x.csv"], columns=ended).table.sort("line")
+    assert table["time"].to_list() == [at("1970-01-01 00:00:24.990"), at("1970-01-01 00:00:01.998")]
+    backwards = written(tmp_path, "y.csv", "from,to,b\n10,9,5\n")
+    with pytest.raises(ScenarioError, match="ends before it begins"):
+        logs.read([backwards], columns={"time": "from", "end": "to", "bytes": "b"})
+
+
+def test_recalls_alone_make_a_scenario(headrace: Run, tmp_path: Path) -> None:
+    """Without times of the tape, what a load and drives take is assumed; with them, both are found."""
+    dice = random.Random(1)
+    sizes = [int(10 ** dice.uniform(8, 10)) for _ in range(400)]
+    rows = [f"{200 * at},recall,{size},{70 + size / 250e6 + dice.expovariate(0.1)}" for at, size in enumerate(sizes)]
+    written(tmp_path, "log.csv", "\n".join(["t,op,b,s", *rows, ""]))
+    for field, load_s, rate in (("seconds", 70, 250e6), ("total_s", 60, 300e6)):
+        columns = f"time=t,op=op,bytes=b,{field}=s"
+        made = headrace("logs", "convert", "log.csv", "-o", "out.yaml", "--columns", columns, cwd=tmp_path)
+        assert made.returncode == 0, made.stderr
+        tapes = yaml.safe_load((tmp_path / "out.yaml").read_text())["system"]["tapes"]
+        assert _core.quantity("time", tapes["load"]) / 1e9 == pytest.approx(load_s, rel=0.05)
+        assert _core.quantity("data rate", tapes["drive_rate"]) == pytest.approx(rate, rel=0.05)
+        # Files without names, each on tape: none finds what one of its size has brought.
+        results = json.loads(headrace("run", "out.yaml", "--json", cwd=tmp_path).stdout)
+        assert results["streams"][0]["operations"]["recall"]["count"] == 400
+    said = headrace("logs", "analyse", "log.csv", "--columns", columns, cwd=tmp_path).stdout
+    assert said.startswith("400 operations, from request to completion: mean ")
+
+
+def test_the_help_of_columns_names_all_fields(headrace: Run) -> None:
+    text = " ".join(headrace("logs", "convert", "--help", columns=200).stdout.replace("│", " ").split())
+    assert f"Fields are {', '.join(named.FIELDS)};" in text
 
 
 def test_outcomes_are_known_words_or_codes(tmp_path: Path) -> None:

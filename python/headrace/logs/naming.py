@@ -7,7 +7,8 @@ import polars as pl
 
 from headrace.logs.rows import KEYS
 
-PUT, STAGED = pl.col("op") == "put", pl.col("staged").fill_null(False)
+PUT = pl.col("op") == "put"
+STAGED = (pl.col("op") == "stage") | pl.col("staged").fill_null(False)
 
 
 def names(rows: Iterable[pl.DataFrame], puts: pl.Series) -> Iterator[pl.DataFrame]:

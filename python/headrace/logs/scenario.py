@@ -1,5 +1,6 @@
 """A scenario that replays a log: what the log says of its archive, and what it does not, marked as assumed."""
 
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import polars as pl
 from headrace.errors import refusal
 from headrace.logs.analysis import analyse
 from headrace.logs.analysis.concurrency import Sweep
-from headrace.logs.analysis.envelope import says_rate
+from headrace.logs.analysis.envelope import envelope, fit, says_rate
 from headrace.logs.reading import Log
 from headrace.logs.replayed import IS_SESSION, Operations
 from headrace.logs.rows import KEYS
@@ -17,6 +18,9 @@ Json = dict[str, Any]
 
 FREE = 10  # The pool holds this many times what the log moves: nothing has to be purged.
 LOAD_S = 60.0  # Of a cartridge, where the log has no stagings.
+DRIVE_RATE = 300e6  # Bytes per second, about that of LTO-7 and LTO-8, where the log does not say.
+DRIVES = 2  # Where the log does not say how many were in use.
+STRATUM = 25  # Recalls of which the fastest counts, as of gets.
 
 # What a scenario says of itself, where the log has stagings, and where it has none.
 STAGED = (
@@ -46,6 +50,8 @@ def of(log: Log, operations: Operations, csv: str, file: Path) -> str:
     """
     if operations.ops == {"session"}:
         return _of_sessions(log, csv)
+    if operations.ops == {"stage"}:
+        return _of_recalls(log, operations, csv)
     found = analyse(log)
     lines = [(op, fit) for op, fit in found["fits"].items() if fit["rate_bytes_per_s"]]
     if not lines:
@@ -109,6 +115,43 @@ def _of_sessions(log: Log, csv: str) -> str:
         f"  sessions: {{to: tapes, arrivals: {{log: {{file: {csv}, timing: gaps}}}}}}",
         "",
     ])  # fmt: skip
+
+
+def _of_recalls(log: Log, operations: Operations, csv: str) -> str:
+    """Return the scenario of a log of recalls alone: no client gets what they bring."""
+    is_recall = (pl.col("op") == "stage") & pl.col("outcome").eq("done") & pl.col("stage_s").is_not_null()
+    timed = log.rows.scan().filter(is_recall).select("bytes", seconds="stage_s").drop_nulls().collect()
+    line, least = fit(envelope(timed, STRATUM)), _least_staging(log)
+    rate = line["rate_bytes_per_s"] if line and says_rate(line) else None
+    load = max(line["latency_s"]["value"], 0.0) if line and rate else LOAD_S if least is None else least
+    drives = DRIVES if least is None else _most(log, "asked", "stage_s")
+    said = {
+        "the number of drives (recalls from tape at once)": least is not None,
+        "the time of a load (the fastest recalls)": least is not None,
+        "the rate of drives (the fastest recalls against size)": rate is not None,
+    }
+    assumed = ["cartridges without a name", "a pool that holds everything and delays nothing"]
+    assumed += [what.partition(" (")[0] for what, is_said in said.items() if not is_said]
+    return "\n".join([
+        f"# How long do the recalls of {_names(log)} take?",
+        "#",
+        *_comment(f"From the log: {', '.join(['the recalls', *(what for what, is_said in said.items() if is_said)])}."),
+        *_comment(f"Assumed: {', '.join(assumed)}."),
+        "system:",
+        "  front: {type: front, client_rate: 10 GB/s}",
+        f"  disks: {{type: disk_pool, chains: 1, volumes: 1, volume: {_volume(operations.file_bytes, 1)} B, "
+        "rate: 10 GB/s}",
+        f"  tapes: {{type: tape_library, groups: [{{drives: {drives}}}], "
+        f"drive_rate: {(rate['value'] if rate else DRIVE_RATE) / 1e6:.3f} MB/s, cartridge: 1 TB, load: {load:.3f} s}}",
+        "  archive: {type: archive, front: front, pool: disks, library: tapes}",
+        "workload:",
+        f"  users: {{to: archive, arrivals: {{log: {csv}}}}}",
+        "",
+    ])  # fmt: skip
+
+
+def _comment(text: str) -> list[str]:
+    return textwrap.wrap(text, 100, initial_indent="# ", subsequent_indent="# ")
 
 
 def _names(log: Log) -> str:

@@ -101,7 +101,19 @@ def in_a_sentence(found: Json) -> str:
     """Return what a log says, in a few sentences."""
     said = [_transfers(found), _sessions(found), _fits(found), _tape(found)]
     told = " ".join(one for one in said if one)
-    return told or f"{found['lines']:,} lines, none of them a transfer, a staging or a session with a time taken."
+    return told or _whole(found)
+
+
+def _whole(found: Json) -> str:
+    """Return the times from request to completion, where the log has no others."""
+    whole = next((one for one in found["durations"] if one["what"] == "request to completion"), None)
+    if whole is None:
+        return f"{found['lines']:,} lines, none of them a transfer, a staging or a session with a time taken."
+    return f"{counted(whole['count'], 'operation')}, from request to completion: {_spread(whole)}."
+
+
+def _spread(of: Json) -> str:
+    return f"mean {of['mean_s']:.0f} s, median {of['p50_s']:.0f} s, p99 {of['p99_s']:,.0f} s"
 
 
 def _transfers(found: Json) -> str:
@@ -160,8 +172,7 @@ def _tape(found: Json) -> str:
     said = []
     if staged := times.get("staging"):
         moved = _moved(found, "staged_bytes")
-        spread = f"mean {staged['mean_s']:.0f} s, median {staged['p50_s']:.0f} s, p99 {staged['p99_s']:,.0f} s"
-        said.append(f"{counted(staged['count'], 'staging')}{moved}: {spread}.")
+        said.append(f"{counted(staged['count'], 'staging')}{moved}: {_spread(staged)}.")
     if migrated := sum(day["migrated"] for day in found["days"]):
         said.append(f"{counted(migrated, 'migration')} to tape{_moved(found, 'migrated_bytes')}.")
     return " ".join(said)

@@ -2,22 +2,25 @@
 
 import csv
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 
 from headrace import _core
 from headrace.errors import refusal
-from headrace.logs.formats.form import Format, Split, is_duration
+from headrace.logs.formats import cells
+from headrace.logs.formats.form import Format, Split, before, is_duration
 
 OURS = {
     "time": "time_s", "op": "op", "user": "user", "host": "host", "file": "file", "bytes": "bytes",
     "seconds": "measured_s", "staged": "staged", "cartridge": "cartridge", "position_bytes": "position_bytes",
 }  # fmt: skip
 TEXTS, NUMBERS = ("user", "host", "job", "file", "cartridge"), ("seconds", "stage_s", "total_s")
-SIZES_IN, WHOLE = ("bytes", "position_bytes"), ("position",)
-FIELDS = ("time", "op", *TEXTS, *SIZES_IN, *WHOLE, *NUMBERS, "staged", "outcome")
+SIZES_IN, WHOLE, TIMES_OF = ("bytes", "position_bytes"), ("position",), ("time", "requested", "end")
+FIELDS = (*TIMES_OF, "op", *TEXTS, *SIZES_IN, *WHOLE, *NUMBERS, "staged", "outcome")
 OPS = {
     "get": ("get", "read", "r", "download"),
     "put": ("put", "write", "w", "store", "upload"),
@@ -25,18 +28,27 @@ OPS = {
     "migrate": ("migrate", "archive"),
     "delete": ("delete", "remove", "rm"),
     "session": ("session", "mount"),
+    "purge": ("purge", "evict"),
+    "cancel": ("cancel", "abort"),
 }
 _WORDS = {word: op for op, words in OPS.items() for word in words}
-FORMS = ("%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f", "%Y/%m/%d %H:%M:%S%.f", "%Y%m%dT%H%M%S")
-LATEST_S = 253402300800.0  # The end of the year 9999.
 TIMES = (
     "a time is a number of seconds until the year 9999, or a date such as 2024-03-01 12:00:05; "
-    "`--columns time=NAME:ms` reads numbers of milliseconds"
+    "`--columns time=NAME:ms` reads numbers of milliseconds, `--columns 'time=NAME:%d/%m/%Y %H:%M:%S'` other dates"
 )
 SIZES = (
-    "a size is a number of bytes without a unit, 0 or more and below 2^63; "
+    "a size is a number of bytes, 0 or more and below 2^63, or has a unit, such as 1.5 MB; "
     "`--columns bytes=NAME:MB` reads numbers of MB"
 )
+
+
+@dataclass(frozen=True)
+class Place:
+    """The column that holds a field, how much 1 means there, and the form of its dates; `None` for the usual ones."""
+
+    column: str
+    scale: float = 1.0
+    form: str | None = None
 
 
 def named(header: str, given: Mapping[str, str] | None, file: str | Path) -> Format:
@@ -48,21 +60,23 @@ def named(header: str, given: Mapping[str, str] | None, file: str | Path) -> For
     if "\r" in header.rstrip("\r"):
         message = f"{file}: there is a carriage return within its first line"
         raise refusal(file, message, "end lines with a line feed, such as by tr '\\r' '\\n' <FILE")
-    columns = next(csv.reader([header], delimiter=_delimiter(header)), [])
-    where = _places(columns, given, file)
+    delimiter = _delimiter(header)
+    columns = [name.strip() for name in next(csv.reader([header], delimiter=delimiter), [])]
+    where, comma = _places(columns, given, file), delimiter == ";"
     return Format(
         name="csv",
         about=f"a CSV line with {len(columns)} fields",
         example=header,
         pattern="",
-        columns=_columns(where),
-        wrong=_wrong(where),
-        split=_splitter(_delimiter(header), columns, header),
+        columns=_columns(where, comma=comma),
+        wrong=_wrong(where, comma=comma),
+        stamped_at_end="time" not in where,
+        split=_splitter(delimiter, columns, header),
     )
 
 
 def _delimiter(header: str) -> str:
-    return max(",;\t", key=header.count)
+    return max(",;\t|", key=header.count)
 
 
 def _unit_in(name: str, kind: str) -> str | None:
@@ -80,29 +94,34 @@ def is_ours(header: str) -> bool:
     return {"time_s", "op", "bytes"} <= {name.strip() for name in header.split(",")}
 
 
-def _places(columns: list[str], given: Mapping[str, str] | None, file: str | Path) -> dict[str, tuple[str, float]]:
-    """Return for each field the column that holds it, and how much 1 means there."""
+def _places(columns: list[str], given: Mapping[str, str] | None, file: str | Path) -> dict[str, Place]:
+    """Return the place of each field."""
     known = ", ".join(f"`{name}`" for name in columns)
     wanted = given or {field: name for field, name in OURS.items() if name in columns}
-    places = {}
-    for field, text in wanted.items():
-        name, colon, unit = text.rpartition(":") if text not in columns else (text, "", "")
-        if field not in FIELDS:
-            raise refusal(file, f"--columns: unknown field `{field}`", f"fields are {', '.join(FIELDS)}")
-        if (name if colon else text) not in columns:
-            raise refusal(file, f"--columns: {file} has no column `{text}`", f"its columns are {known}")
-        if not colon and field not in TEXTS and (meant := _unit_in(text, _kind(field))):
-            read = "bytes" if field in SIZES_IN else "seconds"
-            message = f"--columns: `{text}` would be read as {read}, but its name says {meant}"
-            raise refusal(
-                file, message, f"say its unit: `{field}={text}:{meant}`, or `:{'B' if field in SIZES_IN else 's'}`"
-            )
-        places[field] = (name if colon else text, _scale(field, unit, file) if colon else 1.0)
-    if "time" not in places:
-        raise refusal(
-            file, "--columns: no column for `time`", f"say `--columns time=NAME,bytes=NAME`; there are {known}"
-        )
+    places = {field: _place(field, text, columns, file) for field, text in wanted.items()}
+    if "time" not in places and not {"end", "seconds"} <= places.keys():
+        message = "say `--columns time=NAME,bytes=NAME`, or `end=NAME,seconds=NAME`; there are "
+        raise refusal(file, "--columns: no column for `time`", message + known)
     return places
+
+
+def _place(field: str, text: str, columns: list[str], file: str | Path) -> Place:
+    if field not in FIELDS:
+        raise refusal(file, f"--columns: unknown field `{field}`", f"fields are {', '.join(FIELDS)}")
+    name, colon, form = text.partition(":%") if field in TIMES_OF else (text, "", "")
+    if colon and name in columns:
+        return Place(name, form=f"%{form}")
+    name, colon, unit = text.rpartition(":") if text not in columns else (text, "", "")
+    if (name if colon else text) not in columns:
+        known = ", ".join(f"`{name}`" for name in columns)
+        raise refusal(file, f"--columns: {file} has no column `{text}`", f"its columns are {known}")
+    if not colon and field not in TEXTS and (meant := _unit_in(text, _kind(field))):
+        read = "bytes" if field in SIZES_IN else "seconds"
+        message = f"--columns: `{text}` would be read as {read}, but its name says {meant}"
+        raise refusal(
+            file, message, f"say its unit: `{field}={text}:{meant}`, or `:{'B' if field in SIZES_IN else 's'}`"
+        )
+    return Place(name, _scale(field, unit, file)) if colon else Place(text)
 
 
 def _kind(field: str) -> str:
@@ -117,13 +136,13 @@ def _scale(field: str, unit: str, file: str | Path) -> float:
         raise refusal(file, f"--columns: {field}: {error}", "say a unit such as ms or KiB") from None
 
 
-def _columns(where: dict[str, tuple[str, float]]) -> dict[str, pl.Expr]:
-    made = {field: _cell(where[field][0]).replace("", None) for field in TEXTS if field in where}
-    made |= {field: _number(where[field]) for field in NUMBERS if field in where}
-    made["time"] = _time(where["time"])
-    word = _cell(where["op"][0]).str.to_lowercase() if "op" in where else pl.lit("get")
+def _columns(where: dict[str, Place], *, comma: bool) -> dict[str, pl.Expr]:
+    made = {field: _cell(where[field]).replace("", None) for field in TEXTS if field in where}
+    made |= {field: _duration(where[field], comma=comma) for field in NUMBERS if field in where}
+    made |= _times(where, made)
+    word = _cell(where["op"]).str.to_lowercase() if "op" in where else pl.lit("get")
     made["op"] = word.replace_strict(_WORDS, default=None, return_dtype=pl.String)
-    if "seconds" in where:
+    if "seconds" in made:
         # What a stage takes is the time of the tape.
         of_stage = pl.when(made["op"] == "stage").then(made["seconds"])
         made["stage_s"] = pl.coalesce(made["stage_s"], of_stage) if "stage_s" in made else of_stage
@@ -132,12 +151,32 @@ def _columns(where: dict[str, tuple[str, float]]) -> dict[str, pl.Expr]:
         made["stage_s"] = pl.when((made["stage_s"] != 0) & made["op"].is_in(["get", "stage"])).then(made["stage_s"])
     for field in (*SIZES_IN, *WHOLE):
         if field in where:
-            made[field] = _number(where[field]).round().cast(pl.Int64, strict=False)
+            size = partial(cells.sizes, scale=where[field].scale, comma=comma)
+            made[field] = _mapped(where[field], size).round().cast(pl.Int64, strict=False)
     made["outcome"] = _outcome(where)
     if "staged" in where:
-        said = _cell(where["staged"][0]).str.to_lowercase().replace("", None)
+        said = _cell(where["staged"]).str.to_lowercase().replace("", None)
         made["staged"] = said.is_in(["1", "true", "yes"])
     return made
+
+
+def _times(where: dict[str, Place], made: dict[str, pl.Expr]) -> dict[str, pl.Expr]:
+    """Return when operations were asked for and began, and how long they took, by when they ended."""
+    said = {field: _time(where[field]) for field in TIMES_OF if field in where}
+    found: dict[str, pl.Expr] = {field: said[field] for field in ("time", "requested") if field in said}
+    if (end := said.get("end")) is None:
+        return found
+    if "time" not in found:
+        found["time"] = before(end, made["seconds"])
+    elif "seconds" not in made:
+        found["seconds"] = _between(found["time"], end)
+    if "requested" in found and "total_s" not in made:
+        found["total_s"] = _between(found["requested"], end)
+    return found
+
+
+def _between(begin: pl.Expr, end: pl.Expr) -> pl.Expr:
+    return (end - begin).dt.total_microseconds() / 1e6
 
 
 # Words of outcomes; of numbers, 0 and those of HTTP from 200 to 299 are good.
@@ -148,39 +187,40 @@ FAILED = (
 )
 
 
-def _outcome(where: dict[str, tuple[str, float]]) -> pl.Expr:
+def _outcome(where: dict[str, Place]) -> pl.Expr:
     if "outcome" not in where:
         return pl.lit("done")
-    word = _cell(where["outcome"][0]).str.to_lowercase()
+    word = _cell(where["outcome"]).str.to_lowercase()
     code = word.cast(pl.Int64, strict=False)
     good, bad = word.is_in(DONE) | code.is_between(200, 299), word.is_in(FAILED) | code.is_not_null()
     return pl.when(good).then(pl.lit("done")).when(bad).then(pl.lit("failed"))
 
 
-def _cell(name: str) -> pl.Expr:
-    return pl.col(f"cell {name}").str.strip_chars()
+def _cell(place: Place) -> pl.Expr:
+    return pl.col(f"cell {place.column}").str.strip_chars()
 
 
-def _number(place: tuple[str, float]) -> pl.Expr:
-    return _cell(place[0]).cast(pl.Float64, strict=False) * place[1]
+def _mapped(
+    place: Place, how: Callable[[pl.Series], pl.Series], kind: pl.DataType | type[pl.DataType] = pl.Float64
+) -> pl.Expr:
+    return _cell(place).map_batches(how, return_dtype=kind)
 
 
-def _time(place: tuple[str, float]) -> pl.Expr:
-    """Return a time: a date in one of some forms, or a number of seconds since 1970 (or since the log began).
-
-    Dates with an offset, such as `+02:00`, are converted to UTC; those with a `Z` are in UTC.
-    """
-    seconds = _number(place)
-    sane = pl.when(seconds.is_between(-LATEST_S, LATEST_S)).then(seconds)
-    counted = (sane * 1e6).round().cast(pl.Int64).cast(pl.Datetime("us"))
-    text = _cell(place[0]).str.strip_suffix("Z")
-    dates = [text.str.to_datetime(form, strict=False, time_unit="us") for form in FORMS]
-    abroad = [text.str.to_datetime(f"{form}%z", strict=False, time_unit="us") for form in FORMS]
-    return pl.coalesce(*dates, *(date.dt.replace_time_zone(None) for date in abroad), counted)
+def _duration(place: Place, *, comma: bool) -> pl.Expr:
+    return _mapped(place, partial(cells.durations, scale=place.scale, comma=comma))
 
 
-def _wrong(where: dict[str, tuple[str, float]]) -> dict[str, tuple[pl.Expr, str]]:
-    wrong: dict[str, tuple[pl.Expr, str]] = {
+def _time(place: Place) -> pl.Expr:
+    return _mapped(place, partial(cells.times, scale=place.scale, form=place.form), pl.Datetime("us"))
+
+
+def _wrong(where: dict[str, Place], *, comma: bool) -> dict[str, tuple[pl.Expr, str]]:
+    wrong: dict[str, tuple[pl.Expr, str]] = {}
+    for field in TIMES_OF:
+        if field in where and field != "time":
+            is_wrong = _time(where[field]).is_null() & (_cell(where[field]) != "")
+            wrong[f"no time ({field})"] = is_wrong, TIMES
+    wrong |= {
         "no time": (pl.col("time").is_null(), TIMES),
         "unknown outcome": (pl.col("outcome").is_null(), f"outcomes are {', '.join((*DONE[1:], *FAILED))}, or a code"),
         "unknown operation": (pl.col("op").is_null(), f"operations are {', '.join(sorted(_WORDS))}"),
@@ -190,9 +230,12 @@ def _wrong(where: dict[str, tuple[str, float]]) -> dict[str, tuple[pl.Expr, str]
         wrong["no size"] = size.is_null() | (size < 0), SIZES
     for field in NUMBERS:
         if field in where:
-            filled = _cell(where[field][0]) != ""
-            is_wrong, why = is_duration(_number(where[field]))
-            wrong[f"no time taken ({field})"] = is_wrong & filled, why
+            filled = _cell(where[field]) != ""
+            is_wrong, why = is_duration(_duration(where[field], comma=comma))
+            wrong[f"no time taken ({field})"] = is_wrong & filled, f"{why}, or has a unit, or is such as 0:01:35"
+    if {"time", "end"} <= where.keys():
+        ends_before = _between(pl.col("time"), _time(where["end"])) < 0
+        wrong["ends before it begins"] = ends_before, "an operation ends at its `time` or later"
     return wrong
 
 
