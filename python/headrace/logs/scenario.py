@@ -138,12 +138,11 @@ def _of_recalls(log: Log, operations: Operations, csv: str) -> str:
         *_comment(f"From the log: {', '.join(['the recalls', *(what for what, is_said in said.items() if is_said)])}."),
         *_comment(f"Assumed: {', '.join(assumed)}."),
         "system:",
-        "  front: {type: front, client_rate: 10 GB/s}",
         f"  disks: {{type: disk_pool, chains: 1, volumes: 1, volume: {_volume(operations.file_bytes, 1)} B, "
         "rate: 10 GB/s}",
         f"  tapes: {{type: tape_library, groups: [{{drives: {drives}}}], "
         f"drive_rate: {(rate['value'] if rate else DRIVE_RATE) / 1e6:.3f} MB/s, cartridge: 1 TB, load: {load:.3f} s}}",
-        "  archive: {type: archive, front: front, pool: disks, library: tapes}",
+        "  archive: {type: archive, pool: disks, library: tapes}",
         "workload:",
         f"  users: {{to: archive, arrivals: {{log: {csv}}}}}",
         "",

@@ -720,6 +720,42 @@ fn no_tape_is_mounted_for_a_share_that_is_full() {
     }
 }
 
+/// One of the recalls for a mounted tape is cancelled while another of them is read: the tape stays for the rest.
+#[test]
+fn a_cancelled_recall_does_not_end_its_batch() {
+    let stage = |time: f64, file: u32, tape: &str, mb: u32| {
+        format!("{time},stage,u,h,f{file},{mb}000000,1,{tape},{file}00000000\n")
+    };
+    let log = [
+        stage(0.0, 0, "T1", 1),
+        stage(1.0, 1, "T2", 10),
+        stage(1.5, 4, "T3", 1),
+        stage(2.0, 2, "T2", 1),
+        stage(3.0, 3, "T2", 1),
+        "125,cancel,u,h,f2,,,,\n".to_owned(),
+    ];
+    let (_, results) = recalled("cancel-of-batch", &log.concat(), 1, ", recall: by_cartridge, unload: 40 s");
+    assert_eq!((meter(&results, "archive", "cancelled"), meter(&results, "tapes", "mounts")), (1.0, 3.0));
+}
+
+/// A user whose share is one drive recalls two tapes: one cartridge is put away for them, and that of another user stays.
+#[test]
+fn no_cartridge_is_put_away_for_a_share_that_is_used_up() {
+    let later = |time: u32, user: &str, tape: &str, at: u32| {
+        format!("{time},stage,{user},h,g{time},1000000,1,{tape},{at}000000\n")
+    };
+    let log = [
+        later(0, "u", "T1", 0),
+        later(1, "v", "T2", 0),
+        later(300, "u", "T3", 0),
+        later(301, "u", "T4", 0),
+        later(320, "v", "T2", 1),
+    ];
+    let more = ", unload: 40 s, hold: 10 d, shares: [{users: [u], reads: 1}]";
+    let (_, results) = recalled("share-used-up", &log.concat(), 2, more);
+    is(meter(&results, "tapes", "mounts"), 4.0);
+}
+
 /// Of a file that begins 500 kB before the end of the last tape that the log names, the rest is on a tape that it does not name.
 #[test]
 fn a_file_goes_on_behind_the_end_of_a_tape_of_the_log() {

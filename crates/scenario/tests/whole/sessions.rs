@@ -179,6 +179,68 @@ fn a_session_does_not_wait_for_a_drive_that_fails_before_it_is_empty() {
     assert_eq!(totals(&found), (3.0 * 40.0 + 10.0 + 50.0, 3.0));
 }
 
+/// The cartridge of the fourth session is put away from 140 s to 190 s, and its drive is for that session again: the fifth has the other drive,
+/// idle since 141 s, whose cartridge is put away from 150 s on.
+#[test]
+fn a_session_whose_cartridge_is_put_away_needs_a_drive_too() {
+    let log = "0,session,a,10,\n1,session,b,10,\n131,session,b,10,\n145,session,a,10,\n150,session,x,10,\n";
+    let found = run("comes-back", log, &format!("{TWO}, hold: 100 s"), "");
+    assert_eq!(totals(&found), (40.0 + 40.0 + 10.0 + 85.0 + 90.0, 4.0));
+}
+
+/// One drive is cleaned after its second cartridge is put away, from 390 s to 1010 s: nothing is left to it.
+#[test]
+fn a_session_does_not_wait_for_a_drive_that_is_cleaned() {
+    let log = "0,session,a,310,\n1,session,b,10,\n200,session,c,10,\n345,session,x,10,\n";
+    let cleaned = format!("{TWO}, hold: 100 s, cleaning: {{mounts: 2, time: 10 min}}");
+    assert_eq!(totals(&run("cleaned-later", log, &cleaned, "")), (340.0 + 40.0 + 40.0 + 90.0, 4.0));
+}
+
+/// A cartridge that is not put away any more when its drive returns was used before that of the other drive, which stays.
+#[test]
+fn a_drive_that_was_away_was_not_used() {
+    let log = "0,session,a,10,\n100,session,b,10,\n200,session,x,10,\n300,session,b,10,\n";
+    let fault = "}}}}\nfaults: [{component: 'tapes/drive[0]', fails: 150 s, returns: 160 s}] # {{{{";
+    let found = run("was-away", log, &format!("{TWO}, hold: 10000 s"), fault);
+    assert_eq!(totals(&found), (40.0 + 40.0 + 90.0 + 10.0, 3.0));
+}
+
+/// Requests gather for a cartridge that is being put away as for one in its cell.
+#[test]
+fn sessions_accumulate_for_a_cartridge_that_is_put_away() {
+    let one = TWO.replace("drives: 2, arms: 2", "drives: 1");
+    let gathering = format!("{one}, hold: 100 s, recall: by_cartridge, accumulate: 100 s");
+    let found = run("gathers-again", "0,session,a,10,\n245,session,a,10,\n", &gathering, "");
+    assert_eq!(totals(&found), (140.0 + 140.0, 2.0));
+}
+
+/// Libraries whose cartridges pass to each other in 20 s.
+fn passing(drives: [u32; 2]) -> String {
+    let groups = drives.map(|drives| format!("{{drives: {drives}, arms: {drives}}}")).join(", ");
+    format!("groups: [{groups}], move: 10 s, load: 20 s, unload: 40 s, hold: 10000 s, pass_through: 20 s")
+}
+
+/// The second session has the empty drive of the other library, at once and before the third, which waits for a cartridge to be put away.
+#[test]
+fn an_empty_drive_elsewhere_goes_before_one_that_has_a_cartridge() {
+    let log = "0,session,h,10,0\n100,session,r,10,0\n101,session,s,10,0\n";
+    assert_eq!(totals(&run("elsewhere", log, &passing([1, 1]), "")), (40.0 + 70.0 + 90.0, 3.0));
+}
+
+/// A session for a held cartridge finds it there, whatever other sessions wait for: one cartridge is put away for each, in any library.
+#[test]
+fn no_cartridge_is_put_away_in_vain_where_they_pass() {
+    // The drive of the second session is not emptied for the third at 103.5 s: that has the other from 150 s on.
+    let log = "0,session,h,10,0\n0.5,session,g,73,1\n100,session,r,10,0\n200,session,g,10,1\n";
+    assert_eq!(totals(&run("left-alone", log, &passing([1, 1]), "")), (40.0 + 103.0 + 90.0 + 10.0, 3.0));
+    // One drive takes the place of one that fails, in the library of the cartridge.
+    let log =
+        "0,session,a,10,0\n1,session,b,10,1\n2,session,c,10,1\n200,session,x,10,1\n300,session,a,10,0\n";
+    let fault = "}}}}\nfaults: [{component: 'tapes/drive[1]', fails: 210 s, returns: 1000 s}] # {{{{";
+    let found = run("one-for-one", log, &passing([1, 2]), fault);
+    assert_eq!(totals(&found), (3.0 * 40.0 + 100.0 + 10.0, 4.0));
+}
+
 /// Each group has a device, so nothing uses what the library says of drives and cartridges.
 #[test]
 fn fields_that_no_group_uses_are_refused() {

@@ -14,7 +14,7 @@ use super::device::Tape;
 use super::queue::Rank;
 use super::recall::{Batch, Recall};
 use super::shares::{SharedUse, Shares};
-use super::spec::{DriveGroup, TapeLibraryPlan, TapeLibrarySpec};
+use super::spec::{Cleaning, DriveGroup, TapeLibraryPlan, TapeLibrarySpec};
 use crate::core::context::NodeContext;
 
 /// A cartridge, by its number.
@@ -76,11 +76,11 @@ impl Visits {
 pub(super) struct TapeDrive {
     pub group: usize,
     /// True if it mounts cartridges to read them, and to write.
-    reads: bool,
-    writes: bool,
-    cartridge: Option<Cartridge>,
+    pub reads: bool,
+    pub writes: bool,
+    pub cartridge: Option<Cartridge>,
     /// The cartridge that it has, or had last: put away for others, it does not come back before them.
-    last: Option<Cartridge>,
+    pub last: Option<Cartridge>,
     /// The group that its cartridge goes back to.
     home: usize,
     /// Position of its tape, in bytes from the beginning.
@@ -91,7 +91,9 @@ pub(super) struct TapeDrive {
     pub is_held: bool,
     /// True if the drive has failed: it takes no request until it returns.
     pub is_down: bool,
-    used_for: Option<Cartridge>,
+    pub used_for: Option<Cartridge>,
+    /// True if its cartridge is stuck in it.
+    pub is_stuck: bool,
     /// What it is used for, or was last: its cartridge is put away for that too. A host wants the data of its cartridge; a stream that fills one
     /// could as well fill another, and maintenance yields to requests.
     cause: Cause,
@@ -100,7 +102,7 @@ pub(super) struct TapeDrive {
     /// Since when it is unused, or held.
     since: Nanos,
     /// Number of mounts since it was cleaned.
-    mounts: u32,
+    pub mounts: u32,
     /// Number of times that it was taken: a deferred dismount is dropped if the drive was taken again.
     taken: u64,
 }
@@ -111,10 +113,10 @@ pub(super) struct Drives<'m> {
     library: NodeId,
     pub(super) sim: &'m Sim<'m>,
     pub(super) spec: &'m TapeLibrarySpec,
-    tapes: &'m [Tape],
+    pub(super) tapes: &'m [Tape],
     pub(super) drives: RefCell<Vec<TapeDrive>>,
     /// The drive that a cartridge is in or on its way to.
-    places: RefCell<BTreeMap<Cartridge, usize>>,
+    pub(super) places: RefCell<BTreeMap<Cartridge, usize>>,
     /// Time for which requests used the drives of each group, and each cartridge.
     used_groups: RefCell<Vec<Nanos>>,
     used_cartridges: RefCell<BTreeMap<Cartridge, Nanos>>,
@@ -127,17 +129,17 @@ pub(super) struct Drives<'m> {
     cells: Shelves<'m>,
     moving: Locks<'m>,
     /// Those that wait; one that is cancelled is given none.
-    queue: WaitList<'m, DriveRequest, Option<usize>>,
+    pub(super) queue: WaitList<'m, DriveRequest, Option<usize>>,
     /// Those that wait, by rank and ticket.
-    ranked: RefCell<BTreeMap<(Rank, u64), DriveRequest>>,
+    pub(super) ranked: RefCell<BTreeMap<(Rank, u64), DriveRequest>>,
     /// Maintenance that waits for a drive to be idle.
     idle: WaitList<'m, (), ()>,
     pub shares: Shares<'m>,
     /// Those that wait, by cartridge and ticket; and the ticket of each, by its number.
-    asked: RefCell<BTreeMap<(Cartridge, u64), DriveRequest>>,
-    tickets: RefCell<BTreeMap<u64, u64>>,
+    pub(super) asked: RefCell<BTreeMap<(Cartridge, u64), DriveRequest>>,
+    pub(super) tickets: RefCell<BTreeMap<u64, u64>>,
     /// The requests that each drive serves next for its cartridge, by their numbers.
-    batches: RefCell<Vec<VecDeque<u64>>>,
+    pub(super) batches: RefCell<Vec<VecDeque<u64>>>,
     requests: Cell<u64>,
     /// Requests that wait for a drive, by the group of their cartridge; and the drives of each group that have failed and are not in use.
     pub(super) waiting: RefCell<Vec<Gauge>>,
@@ -170,6 +172,7 @@ fn drives_of((group, of): (usize, &DriveGroup)) -> impl Iterator<Item = TapeDriv
         is_held: false,
         is_down: false,
         used_for: None,
+        is_stuck: false,
         cause: Cause::Host,
         shared: None,
         since: Nanos::ZERO,
@@ -296,10 +299,11 @@ impl<'m> Drives<'m> {
         Some(ticket)
     }
 
-    /// Lets requests for a cartridge that is in no drive come together. Returns true if this one was cancelled meanwhile.
+    /// Lets requests for a cartridge that is in no drive, or is being put away, come together. Returns true if this one was cancelled meanwhile.
     async fn accumulate(&'m self, wanted: DriveRequest) -> bool {
         let cartridge = wanted.cartridge;
-        if self.spec.accumulate == Nanos::ZERO || self.places.borrow().contains_key(&cartridge) {
+        let place = self.places.borrow().get(&cartridge).copied();
+        if self.spec.accumulate == Nanos::ZERO || place.is_some_and(|at| !self.is_put_away(at)) {
             return false;
         }
         let fresh = self.sim.now() + self.spec.accumulate;
@@ -341,9 +345,14 @@ impl<'m> Drives<'m> {
         self.mounts.set(self.mounts.get() + 1);
     }
 
+    /// Returns the cleaning of a drive, if it is due.
+    pub(super) fn cleaning_due(&self, drive: usize) -> Option<Cleaning> {
+        self.spec.cleaning.filter(|cleaning| self.drives.borrow()[drive].mounts >= cleaning.mounts)
+    }
+
     async fn clean_if_due(&'m self, drive: usize, breakdown: &mut Breakdown) {
-        let TapeDrive { group, mounts, .. } = self.drives.borrow()[drive];
-        let Some(cleaning) = self.spec.cleaning.filter(|cleaning| mounts >= cleaning.mounts) else { return };
+        let group = self.drives.borrow()[drive].group;
+        let Some(cleaning) = self.cleaning_due(drive) else { return };
         let near = (Nanos::ZERO, Nanos::ZERO);
         self.move_cartridge(group, near, Nanos::ZERO, breakdown).await;
         self.sim.delay(cleaning.time).await;
@@ -422,7 +431,7 @@ impl<'m> Drives<'m> {
     }
 
     /// Has the cartridge of an unused drive put away, in a hurry if a request waits for a drive.
-    fn put_away(&'m self, drive: usize, is_urgent: bool) {
+    pub(super) fn put_away(&'m self, drive: usize, is_urgent: bool) {
         self.take(drive, None);
         self.sim.spawn(self.empty(drive, is_urgent));
     }
@@ -475,44 +484,26 @@ impl<'m> Drives<'m> {
         self.hand_on(drive);
     }
 
-    /// Hands a drive to the next waiting request, or leaves it idle.
+    /// A drive is not used any more.
     pub(super) fn hand_on(&'m self, drive: usize) {
-        let mounted = self.drives.borrow()[drive].cartridge;
         let was_full = self.let_go(drive);
         if !self.drives.borrow()[drive].is_down {
-            self.offer(drive, mounted);
+            self.offer(drive);
         }
-        was_full.into_iter().for_each(|share| self.offer_share(share));
+        was_full.into_iter().for_each(|share| self.hand_to(share));
     }
 
-    fn offer(&'m self, drive: usize, mounted: Option<Cartridge>) {
+    /// Hands an unused drive to the next waiting request, or leaves it idle.
+    pub(super) fn offer(&'m self, drive: usize) {
         if self.hand(drive) {
             return;
         }
-        if mounted.is_some() {
-            let TapeDrive { taken, group, .. } = self.drives.borrow()[drive];
+        let TapeDrive { taken, group, cartridge, .. } = self.drives.borrow()[drive];
+        if cartridge.is_some() {
             self.sim.spawn(self.dismount_later(drive, taken));
             self.keep_free(group);
         }
         while self.idle.offer(|()| Some(())) {}
-    }
-
-    /// Gives an unused drive to the request that is next, or has its cartridge put away if that is for another one. Returns true if it is wanted.
-    pub(super) fn hand(&'m self, drive: usize) -> bool {
-        let mounted = self.drives.borrow()[drive].cartridge;
-        let of_batch = || mounted.and_then(|cartridge| self.next_for(drive, cartridge));
-        let next = self.overdue(drive).or_else(of_batch).or_else(|| self.first(drive, |_| true));
-        match next {
-            Some((ticket, wanted)) if self.is_ready(drive, &wanted) => return self.give(ticket, drive),
-            Some(_) => self.put_away(drive, true),
-            None => return false,
-        }
-        true
-    }
-
-    /// Returns true if an unused drive is empty, or has the cartridge of a request.
-    fn is_ready(&self, drive: usize, wanted: &DriveRequest) -> bool {
-        self.drives.borrow()[drive].cartridge.is_none_or(|cartridge| cartridge == wanted.cartridge)
     }
 
     /// Takes drives for maintenance once they are idle: one for a cartridge, and another for a second one beside it.
@@ -560,77 +551,7 @@ impl<'m> Drives<'m> {
 
     /// Returns true if a drive in use has failed, or a request that waits could have it.
     pub fn is_wanted(&self, drive: usize) -> bool {
-        self.drives.borrow()[drive].is_down || self.first(drive, |_| true).is_some()
-    }
-
-    /// The first of some requests that could have a drive. Where a cartridge must be put away first, those are left to others for which a drive of
-    /// the same kind is about to be empty.
-    fn first(&self, drive: usize, is: impl Fn(&DriveRequest) -> bool) -> Option<(u64, DriveRequest)> {
-        let others = self.about_to_be_empty_beside(drive);
-        let mut for_others: Vec<Cartridge> = Vec::new();
-        let mut is_for_others = |wanted: &DriveRequest| {
-            let is_new = !for_others.contains(&wanted.cartridge);
-            for_others.extend((is_new && for_others.len() < others).then_some(wanted.cartridge));
-            !self.is_ready(drive, wanted) && for_others.contains(&wanted.cartridge)
-        };
-        let ranked = self.ranked.borrow();
-        let mut could = ranked.iter().filter(|(_, wanted)| is(wanted) && self.can_go(wanted, drive));
-        could.find(|(_, wanted)| !is_for_others(wanted)).map(|((_, ticket), wanted)| (*ticket, *wanted))
-    }
-
-    /// Returns the number of other drives that serve the same requests as this one, and whose cartridges are being put away.
-    fn about_to_be_empty_beside(&self, drive: usize) -> usize {
-        let drives = self.drives.borrow();
-        let kind = |drive: &TapeDrive| (drive.group, drive.reads, drive.writes);
-        let is_alike = |other: &TapeDrive| kind(other) == kind(&drives[drive]);
-        let all = drives.iter().enumerate().filter(|(at, other)| *at != drive && is_alike(other));
-        all.filter(|(_, other)| other.is_held && other.used_for.is_none() && !other.is_down).count()
-    }
-
-    /// A share may use one more drive: a request that waited for that may find one idle.
-    fn offer_share(&'m self, share: SharedUse) {
-        let of_share = |wanted: &DriveRequest| {
-            (wanted.shared() == Some(share)).then(|| self.drive_for(wanted)).flatten()
-        };
-        let found = self.ranked.borrow().values().find_map(of_share);
-        if let Some(drive) = found {
-            self.hand(drive);
-        }
-    }
-
-    /// Gives a drive to the one with this ticket. Returns true if it waits.
-    fn give(&self, ticket: u64, drive: usize) -> bool {
-        self.queue.offer_to(ticket, |wanted| Some(self.take(drive, Some(wanted))))
-    }
-
-    /// The first that has waited too long for a drive that has served its batch.
-    fn overdue(&self, drive: usize) -> Option<(u64, DriveRequest)> {
-        let longest = self.spec.longest_wait.filter(|_| self.batches.borrow()[drive].is_empty())?;
-        let last = self.drives.borrow()[drive].last;
-        let is_overdue =
-            |wanted: &DriveRequest| last != Some(wanted.cartridge) && self.sim.now() - wanted.since > longest;
-        self.first(drive, is_overdue)
-    }
-
-    /// The next of the batch of a drive, or of a new one, whose share may use one more.
-    fn next_for(&self, drive: usize, cartridge: Cartridge) -> Option<(u64, DriveRequest)> {
-        if self.spec.recall == Recall::Arrival {
-            return None;
-        }
-        if self.batches.borrow()[drive].is_empty() {
-            self.make_batch(drive, cartridge, None);
-        }
-        let ticket = self.next_of_batch(drive, cartridge)?;
-        self.asked.borrow().get(&(cartridge, ticket)).map(|wanted| (ticket, *wanted))
-    }
-
-    fn next_of_batch(&self, drive: usize, cartridge: Cartridge) -> Option<u64> {
-        let (batch, tickets) = (&mut self.batches.borrow_mut()[drive], self.tickets.borrow());
-        if self.spec.shares.is_empty() {
-            return tickets.get(&batch.pop_front()?).copied();
-        }
-        let has_room = |ticket: &u64| self.shares.has_room(&self.asked.borrow()[&(cartridge, *ticket)]);
-        std::iter::from_fn(|| batch.pop_front()).filter_map(|next| tickets.get(&next).copied()).find(has_room)
+        self.drives.borrow()[drive].is_down || self.next(drive).is_some()
     }
 
     /// Puts the requests for a cartridge in order, after its mount with the one that had it mounted. Returns true if this one is the first.
@@ -647,11 +568,11 @@ impl<'m> Drives<'m> {
 
     /// Makes a batch of those that may use the drive now: after the one that has it, if it is still used. One for which another share would
     /// have to wait is left out: nobody would be served, and the next cartridge would be mounted in vain.
-    fn make_batch(&self, drive: usize, cartridge: Cartridge, own: Option<DriveRequest>) {
+    pub(super) fn make_batch(&self, drive: usize, cartridge: Cartridge, own: Option<DriveRequest>) {
         let (asked, most) = (self.asked.borrow(), self.spec.batch as usize);
         let leaves = own.and_then(|own| own.shared());
         let may_go = |wanted: &DriveRequest| {
-            leaves.is_some() && wanted.shared() == leaves || self.shares.has_room(wanted)
+            leaves.is_some() && wanted.shared() == leaves || self.shares.has_room(wanted, 0)
         };
         let waiting = asked.range((cartridge, 0)..=(cartridge, u64::MAX)).map(|(_, wanted)| *wanted);
         let requests: Vec<DriveRequest> = own.into_iter().chain(waiting.filter(may_go)).take(most).collect();
@@ -680,7 +601,7 @@ impl<'m> Drives<'m> {
         let TapeDrive { cartridge, position, group, home, cause, .. } = self.drives.borrow()[drive];
         let (Some(cartridge), since) = (cartridge, self.sim.now()) else { return };
         self.sim.delay(self.tapes[group].unload_time(&self.tapes[home], position)).await;
-        self.free_stuck().await;
+        self.free_stuck(drive).await;
         let (near, cell) = (Nanos::ZERO, self.cells.put(home, cartridge, is_urgent, self.sim.now()));
         let to = if group == home { cell } else { near };
         self.move_cartridge(group, (near, to), near, breakdown).await;
@@ -717,10 +638,10 @@ impl<'m> Drives<'m> {
         self.tapes[group].locate_time(&self.tapes[home], from, to)
     }
 
-    /// The drive that a request can have now: the one that has its cartridge, else one of the cartridge's own group, else one of another:
-    /// an empty one, else the one that was unused longest. None where all are held, or the one that has it is.
-    fn drive_for(&self, wanted: &DriveRequest) -> Option<usize> {
-        self.shares.has_room(wanted).then(|| self.drive_beside(wanted, None)).flatten()
+    /// The unused drive for a request: the one that has its cartridge, else an empty one, else the one that was unused longest; those of the
+    /// cartridge's own group before those of others. None where all are held, or the one that has it is.
+    pub(super) fn drive_for(&self, wanted: &DriveRequest) -> Option<usize> {
+        self.shares.has_room(wanted, 0).then(|| self.drive_beside(wanted, None)).flatten()
     }
 
     /// As `drive_for`, without regard to shares, and beside a drive that is taken otherwise.
@@ -733,26 +654,17 @@ impl<'m> Drives<'m> {
         let all = drives.iter().enumerate();
         let free = all.filter(|(at, drive)| is_free(*at) && self.suits(wanted, drive));
         let key =
-            |drive: &TapeDrive| (drive.group.abs_diff(wanted.home), drive.cartridge.is_some(), drive.since);
+            |drive: &TapeDrive| (drive.cartridge.is_some(), drive.group.abs_diff(wanted.home), drive.since);
         free.min_by_key(|(_, drive)| key(drive)).map(|(at, _)| at)
     }
 
-    /// Returns true if an idle drive can serve this request.
-    fn can_go(&self, wanted: &DriveRequest, drive: usize) -> bool {
-        self.shares.has_room(wanted)
-            && match self.places.borrow().get(&wanted.cartridge) {
-                Some(at) => *at == drive,
-                None => self.suits(wanted, &self.drives.borrow()[drive]),
-            }
-    }
-
-    fn suits(&self, wanted: &DriveRequest, drive: &TapeDrive) -> bool {
+    pub(super) fn suits(&self, wanted: &DriveRequest, drive: &TapeDrive) -> bool {
         let takes = || self.tapes[drive.group].takes(&self.tapes[wanted.home], wanted.writes);
         let is_near = drive.group == wanted.home || self.spec.pass_through.is_some() && takes();
         is_near && if wanted.writes { drive.writes } else { drive.reads }
     }
 
-    fn take(&self, drive: usize, wanted: Option<&DriveRequest>) -> usize {
+    pub(super) fn take(&self, drive: usize, wanted: Option<&DriveRequest>) -> usize {
         let used_for = wanted.map(|wanted| wanted.cartridge);
         if let Some(wanted) = wanted {
             self.leaves_queue(wanted);

@@ -86,12 +86,15 @@ impl<'m> Drives<'m> {
     }
 
     /// Waits until the cartridge of a drive is free, if it is stuck.
-    pub(super) async fn free_stuck(&'m self) {
+    pub(super) async fn free_stuck(&'m self, drive: usize) {
         add(&self.dismounts, 1);
         let rate = self.spec.failures.cartridges;
         if let Some(repair) = rate.and_then(|rate| rate.after(self.failing[2], self.dismounts.get())) {
             add(&self.failures, 1);
+            self.drives.borrow_mut()[drive].is_stuck = true;
+            self.hand_another();
             self.sim.delay(repair).await;
+            self.drives.borrow_mut()[drive].is_stuck = false;
         }
     }
 }

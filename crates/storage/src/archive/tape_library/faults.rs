@@ -1,6 +1,6 @@
 //! Faults of drives and robot arms: each finishes what it does, and does nothing more until it returns.
 
-use super::drives::{Drives, TapeDrive};
+use super::drives::Drives;
 use crate::core::health::Change;
 
 impl<'m> Drives<'m> {
@@ -14,18 +14,11 @@ impl<'m> Drives<'m> {
     }
 
     pub(super) fn change_drive(&'m self, drive: usize, is_up: bool) {
-        if self.set_up(drive, is_up) && is_up {
-            self.hand_on(drive);
+        match (self.set_up(drive, is_up), is_up) {
+            (true, true) => self.offer(drive),
+            (_, false) => self.hand_another(),
+            (false, true) => {}
         }
-        // A request may have waited for it to be empty.
-        if !is_up {
-            (0..self.number() as usize).filter(|at| self.is_unused(*at)).for_each(|at| _ = self.hand(at));
-        }
-    }
-
-    fn is_unused(&self, drive: usize) -> bool {
-        let TapeDrive { is_held, is_down, .. } = self.drives.borrow()[drive];
-        !is_held && !is_down
     }
 
     /// A drive works from now on, or does not. Returns true if it is unused.

@@ -1,5 +1,6 @@
 //! A tape library: cartridges, drives in groups, robots.
 
+mod allocation;
 mod arms;
 mod cells;
 mod device;

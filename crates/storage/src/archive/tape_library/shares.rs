@@ -114,13 +114,13 @@ impl<'m> Shares<'m> {
         Self { spec, uses: RefCell::new(vec![ShareUse::default(); spec.len()]) }
     }
 
-    /// Returns true if one more drive may be used for a request.
-    pub fn has_room(&self, wanted: &DriveRequest) -> bool {
-        wanted.shared().is_none_or(|used| !self.is_full(used))
+    /// Returns true if one more drive may be used for a request, beside `more` that its share will use.
+    pub fn has_room(&self, wanted: &DriveRequest, more: u64) -> bool {
+        wanted.shared().is_none_or(|used| !self.is_full(used, more))
     }
 
-    fn is_full(&self, (share, writes): SharedUse) -> bool {
-        let used = self.uses.borrow()[share].used[usize::from(writes)].value();
+    fn is_full(&self, (share, writes): SharedUse, more: u64) -> bool {
+        let used = self.uses.borrow()[share].used[usize::from(writes)].value() + more;
         self.spec[share].most(writes).is_some_and(|most| used >= u64::from(most))
     }
 
@@ -156,7 +156,7 @@ impl<'m> Shares<'m> {
 
     /// A drive is not used any more. Returns true if requests of its share may have waited for that alone.
     pub fn give(&self, used: SharedUse, now: Nanos) -> bool {
-        let was_full = self.is_full(used);
+        let was_full = self.is_full(used, 0);
         self.uses.borrow_mut()[used.0].used[usize::from(used.1)].down(now, 1);
         was_full
     }
