@@ -69,8 +69,8 @@ def unsettled(of: list[Load], ran: list[dict[str, Json]], requests: int) -> list
     return [
         f"under {counted(len(words), 'load')} ({some}), the scenario had not settled after {requests:,} requests: "
         "caches were filling, or garbage was not collected yet. Errors there say little"
-        f"{means}; give drives the state in which they were measured (`written`, `overwritten`), or simulate more with "
-        "`--requests`"
+        f"{means}. Drives may begin in the state in which they were measured (`written`, `overwritten`); a write-back "
+        "cache settles once several times its size is written, which more `--requests` do"
     ]
 
 

@@ -140,10 +140,17 @@ def fit(
 def _of_settled(problem: Problem) -> Problem:
     """Return the problem without loads under which the scenario does not settle, unless too few are left to fit.
 
-    There the simulation is of a beginning, such as of a cache that fills, and the measurement is not.
+    There the simulation is of a beginning, such as of a cache that fills, and the measurement is not. Raises
+    `ScenarioError` where it settles under none.
     """
     ran = problem.ran(_start(problem.parameters))
     settled = [load for load, one in zip(problem.of, ran, strict=True) if all(op["settled"] for op in one.values())]
+    if not settled:
+        message = (
+            f"nothing can be fitted: the scenario settles under none of the loads in {problem.requests:,} requests"
+        )
+        help_ = "simulate more (`--requests`), or give drives the state in which they were measured (`written`)"
+        raise refusal("measurement", message, help_)
     enough = sum(len(load.measured) for load in settled) * independent(problem.measures) >= len(problem.parameters)
     return replace(problem, of=settled, simulated={}) if enough and len(settled) < len(problem.of) else problem
 

@@ -31,7 +31,7 @@ SHAPE = ("pattern", "block_bytes", "iodepth", "numjobs", "file_bytes", "flush_ev
 # A run answers this many requests for each that is in flight, so that all of them were there as long as others.
 FOR_EACH = 5
 # Columns of options that no load describes, and what they did.
-BESIDE = {"paced": "fio ran below the drive's full speed", "unlike": "its addresses are drawn in another way"}
+BESIDE = {"paced": "fio ran below the drive's full speed", "unlike": "addresses are drawn in another way"}
 
 
 @dataclass(frozen=True)

@@ -79,11 +79,15 @@ def in_a_sentence(found: Json) -> str:
     apart = f" ({', '.join(parts)})" if len(parts) > 1 else ""
     every, many = overall["all"], len(found["rows"])
     over = f", over {every['n']} of {many} measured operations" if every["n"] < many else ""
+    none = "" if any(row["simulated"]["settled"] for row in found["rows"]) else UNSETTLED
     return (
-        f"Simulated bandwidth differs from the measured by {every['mean_size_percent']:.1f} % on average{apart}{over}, "
-        f"at most {every['worst_percent']:+.1f} %; mean latency by {every['latency_mean_size_percent']:.1f} %."
+        f"{none}Simulated bandwidth differs from the measured by {every['mean_size_percent']:.1f} % on average{apart}"
+        f"{over}, at most {every['worst_percent']:+.1f} %; mean latency by {every['latency_mean_size_percent']:.1f} %."
         f"{_in_bands(found)}"
     )
+
+
+UNSETTLED = "Nothing can be judged: the scenario had settled under none of the loads. "
 
 
 def settled(rows: list[Json]) -> list[Json]:

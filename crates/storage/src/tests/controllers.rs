@@ -173,6 +173,26 @@ fn parts_of_a_stripe_are_gathered() {
     assert_eq!(count(STRIPE / 16, STRIPE / 16), 4, "a part of one, once nothing else happens");
 }
 
+/// Pieces of two units at one offset are destaged together: what stays there is read from the two other units, and the pieces and one parity
+/// are written. Each for itself, they take four accesses.
+#[test]
+fn pieces_of_a_stripe_share_their_parity() {
+    let count = |addresses: &[u64]| {
+        let spec =
+            ArraySpec { cache: Some(cache(r#"{"size": "4 MiB", "writes": "back"}"#)), ..array(Level::Raid5) };
+        let graph = system(spec);
+        let write = |(n, address): (u64, &u64)| {
+            (us(n), 0, Block { op: Op::Write, address: *address, bytes: 4 * KIB })
+        };
+        super::common::accesses(&graph, &(0..).zip(addresses).map(write).collect::<Vec<_>>())
+    };
+    assert_eq!(count(&[0]), 4);
+    assert_eq!(count(&[0, UNIT]), 5);
+    assert_eq!(count(&[0, STRIPE]), 8, "of two stripes");
+    // In one unit they are one access, with what lies between them.
+    assert_eq!(count(&[0, 8 * KIB]), 4);
+}
+
 /// Arrays `tds` and `logs` that share the cache of controllers `a` and `b`; commands and data take no time.
 fn sharing(text: &str) -> Graph {
     let of = || controller(&format!(r#"{{"cache": {text}}}"#));

@@ -105,7 +105,10 @@ fn the_slower_of_drive_and_port_sets_the_rate() {
     let packets = 16 * (256 + 26);
     is_near(response(nvme, Op::Read, 0, PAGE), 20 * US + (f64::from(packets) / 3.938_462) as u64);
     let errors = lowered(&[("drive", component(empty("nvme_gen3_x4")))], &drive()).unwrap_err();
-    assert_eq!(errors[0].message, "a SATA drive does not fit an NVMe port, nor the other way round");
+    assert_eq!(errors[0].message, "the port is NVMe, and the drive SATA");
+    // A page is four frames of 1 KiB and 36 B each; the command and its response are two more.
+    let sas = json!({"written": "0 %", "device": {"interface": "sas_22_5g"}, "interface": "sas_12g"});
+    is_near(response(sas, Op::Read, 0, PAGE), 20 * US + (4 * (1024 + 36) + 2 * 36) * 1000 / 1200);
 }
 
 /// Reads and writes of a SATA drive share the wire, those of an NVMe drive do not.

@@ -478,8 +478,8 @@ def _files(options: dict[str, str]) -> list[str]:
 
 
 def _shared_file(options: dict[str, str]) -> str | None:
-    """Return the one file or device that all copies of a job address, if they do."""
-    files = _files(options)
+    """Return the one file or device whose same bytes all copies of a job address, if they do."""
+    files = [] if _apart(options) else _files(options)
     return files[0].replace(r"\:", ":") if len(files) == 1 else None
 
 
@@ -488,8 +488,17 @@ def _file_bytes(options: dict[str, str]) -> int | None:
     kib = quantities.kib(options)
     if (size := quantities.size(options.get("size", ""), kib)) is not None:
         return size
+    if apart := _apart(options):
+        return apart
     each, many = quantities.size(options.get("filesize", ""), kib), options.get("nrfiles", "1")
     return each * int(many) if each and re.fullmatch(r"[0-9]{1,7}", many) else each
+
+
+def _apart(options: dict[str, str]) -> int | None:
+    """Return the distance of copies of a job on one device, if each addresses all bytes up to the next."""
+    kib = quantities.kib(options)
+    apart, size = (quantities.size(options.get(name, ""), kib) for name in ("offset_increment", "size"))
+    return apart if apart and size in {None, apart} else None
 
 
 def _only_writes(options: dict[str, str]) -> bool:
@@ -536,7 +545,8 @@ def _unlike(options: dict[str, str]) -> str | None:
     given += [f"rw={rw}"] if ":" in rw and not _run_length(options) else []
     if len(_files(options)) > 1:
         given.append(f"filename={options['filename'][:60]}")
-    if options.get("offset", "0").endswith("%") or options.get("offset_increment", "0") != "0":
+    is_elsewhere = options.get("offset_increment", "0") != "0" and not _apart(options)
+    if options.get("offset", "0").endswith("%") or is_elsewhere:
         given += [f"{name}={options[name]}" for name in ("offset", "offset_increment") if name in options]
     return " ".join(given) or None
 

@@ -52,6 +52,10 @@ impl<'m> ArrayFront<'m> {
     }
 
     /// Serves a request by one of the controllers; where that fails meanwhile, again by the other.
+    pub fn has_cache(&self) -> bool {
+        self.cache.is_some()
+    }
+
     async fn answer_by_one(
         &'m self,
         array: &'m Array<'m>,
@@ -79,6 +83,9 @@ impl<'m> ArrayFront<'m> {
         }
         if breakdown.has_failed() {
             return;
+        }
+        if self.has_cache() && request.work.op != Op::Flush {
+            array.counts.count_request();
         }
         match (&self.cache, request.work.op) {
             (Some(cache), Op::Read) => cache.read(array, request, breakdown).await,

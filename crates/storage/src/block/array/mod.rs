@@ -196,6 +196,10 @@ impl<'m> Array<'m> {
 }
 
 impl ArrayCounts {
+    fn count_request(&self) {
+        self.requests.set(self.requests.get() + 1);
+    }
+
     fn count_write(&self, full: bool) {
         self.writes.set(self.writes.get() + 1);
         self.full_stripes.set(self.full_stripes.get() + u64::from(full));
@@ -210,6 +214,11 @@ impl<'m> Array<'m> {
 
     /// Sends a request to the disks, past controllers and cache.
     async fn serve_by_disks(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        self.serve_pieces(request, &[], breakdown).await;
+    }
+
+    /// Like `serve_by_disks`, for a write of several pieces of a stripe with parity; without any it is of all bytes.
+    async fn serve_pieces(&'m self, request: &Request<Block>, pieces: &[Block], breakdown: &mut Breakdown) {
         let _turn = match &self.lockstep {
             Some(lockstep) => Some(lockstep.acquire(()).await),
             None => None,
@@ -225,7 +234,7 @@ impl<'m> Array<'m> {
             self.context.shared.divides(request.work.bytes / self.plan.layout.unit()).await;
             self.evict_slow();
             self.hosts.set(self.hosts.get() + 1);
-            self.serve_parts(request, breakdown).await;
+            self.serve_parts(request, pieces, breakdown).await;
             self.hosts.set(self.hosts.get() - 1);
             if self.hosts.get() == 0 {
                 self.rebuild.background.hosts_are_idle();

@@ -12,14 +12,23 @@ use super::{Array, ReadFrom};
 const PAGE: u64 = 4096;
 
 impl<'m> Array<'m> {
-    /// Returns the device accesses of a request; `None` if it cannot be served.
-    fn accesses(&self, request: Block) -> Option<Accesses> {
+    /// Returns the device accesses of a request; `None` if it cannot be served. `pieces` are those that a write consists of, within one
+    /// stripe with parity; without any it writes all.
+    fn accesses(&self, request: Block, pieces: &[Block]) -> Option<Accesses> {
         if self.members.are_whole() {
-            return self.accesses_of(request, &Whole);
+            return self.accesses_with(request, pieces, &Whole);
         }
-        let accesses = self.accesses_of(request, &*self.members).filter(|_| self.bay.is_reachable())?;
+        let accesses =
+            self.accesses_with(request, pieces, &*self.members).filter(|_| self.bay.is_reachable())?;
         accesses.missed.iter().for_each(|(disk, stripe)| self.members.miss(*disk, *stripe));
         Some(accesses)
+    }
+
+    fn accesses_with(&self, request: Block, pieces: &[Block], units: &impl Units) -> Option<Accesses> {
+        match &self.plan.layout {
+            ArrayLayout::Parity(parity) if !pieces.is_empty() => parity.write_together(pieces, units),
+            _ => self.accesses_of(request, units),
+        }
     }
 
     pub(super) fn accesses_of(&self, request: Block, units: &impl Units) -> Option<Accesses> {
@@ -118,10 +127,10 @@ impl<'m> Array<'m> {
     }
 
     /// Waits until nobody else changes the parity that a write changes. Copies of a mirror are locked only while some are behind.
-    async fn hold(&'m self, request: Block, breakdown: &mut Breakdown) -> Option<Lock<'m>> {
+    async fn hold(&'m self, request: Block, pieces: &[Block], breakdown: &mut Breakdown) -> Option<Lock<'m>> {
         let (from, to) = match (&self.plan.layout, request.op) {
             (ArrayLayout::Parity(parity), Op::Write) => {
-                self.counts.count_write(parity.is_whole(request));
+                self.counts.count_write(pieces.is_empty() && parity.is_whole(request));
                 parity.changed(request)
             }
             (_, Op::Write) if !self.members.are_whole() => {
@@ -137,13 +146,21 @@ impl<'m> Array<'m> {
 
     /// Serves a request. Writes that change the same parity do so one after another. What was lost because a device failed is done
     /// another way.
-    pub(super) async fn serve_parts(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+    pub(super) async fn serve_parts(
+        &'m self,
+        request: &Request<Block>,
+        pieces: &[Block],
+        breakdown: &mut Breakdown,
+    ) {
         let rows = self.take_rows(request.work, breakdown).await;
-        let held = self.hold(request.work, breakdown).await;
-        self.counts.requests.set(self.counts.requests.get() + 1);
+        let held = self.hold(request.work, pieces, breakdown).await;
+        // With a cache, those of hosts count: several are one destage, and some none.
+        if !self.front.as_ref().is_some_and(|front| front.has_cache()) {
+            self.counts.count_request();
+        }
         match self.bitmap.as_ref().filter(|_| request.work.op != Op::Read) {
-            Some(bitmap) => Box::pin(self.serve_marked(bitmap, request, breakdown)).await,
-            None => self.serve_attempts(request, breakdown).await,
+            Some(bitmap) => Box::pin(self.serve_marked(bitmap, request, pieces, breakdown)).await,
+            None => self.serve_attempts(request, pieces, breakdown).await,
         }
         drop(held);
         if let Some(pool) = &self.rows {
@@ -171,29 +188,36 @@ impl<'m> Array<'m> {
         &'m self,
         bitmap: &'m Bitmap<'m>,
         request: &Request<Block>,
+        pieces: &[Block],
         breakdown: &mut Breakdown,
     ) {
         let ((first, last), unit) = (self.plan.layout.stripes_of(request.work), self.plan.layout.unit());
         let written = (first * unit, (last + 1) * unit);
         bitmap.begin(self, written).await;
         breakdown.waited(self.context.id, self.context.shared.sim.now());
-        self.serve_attempts(request, breakdown).await;
+        self.serve_attempts(request, pieces, breakdown).await;
         bitmap.thread().await;
         breakdown.waited(self.context.id, self.context.shared.sim.now());
         bitmap.end(written);
     }
 
-    async fn serve_attempts(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+    async fn serve_attempts(&'m self, request: &Request<Block>, pieces: &[Block], breakdown: &mut Breakdown) {
         let mut attempt = 0;
-        while !self.attempt(request, attempt, breakdown).await {
+        while !self.attempt(request, pieces, attempt, breakdown).await {
             attempt += 1;
         }
     }
 
     /// Tries to serve a request; returns true if that ended it.
-    async fn attempt(&'m self, request: &Request<Block>, attempt: u64, breakdown: &mut Breakdown) -> bool {
+    async fn attempt(
+        &'m self,
+        request: &Request<Block>,
+        pieces: &[Block],
+        attempt: u64,
+        breakdown: &mut Breakdown,
+    ) -> bool {
         let phase = attempt << 32;
-        let Some(accesses) = self.accesses(request.work) else {
+        let Some(accesses) = self.accesses(request.work, pieces) else {
             breakdown.fail();
             return true;
         };

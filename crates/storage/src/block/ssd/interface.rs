@@ -1,4 +1,4 @@
-//! Interface of a drive: SATA or PCI Express.
+//! Interface of a drive: SATA, SAS or PCI Express.
 
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use headrace_work::Op;
@@ -20,6 +20,18 @@ pub enum Interface {
     /// SATA 6 Gb/s: 600 MB/s.
     #[serde(rename = "sata_6g")]
     Sata6,
+    /// SAS-1, 3 Gbaud, 8b/10b: 300 MB/s per direction. Of all SAS rates, one port of the drive.
+    #[serde(rename = "sas_3g")]
+    Sas3,
+    /// SAS-2, 6 Gbaud: 600 MB/s per direction.
+    #[serde(rename = "sas_6g")]
+    Sas6,
+    /// SAS-3, 12 Gbaud: 1.2 GB/s per direction.
+    #[serde(rename = "sas_12g")]
+    Sas12,
+    /// SAS-4, 22.5 Gbaud, 128b/150b: 2.4 GB/s per direction, sold as 24G.
+    #[serde(rename = "sas_22_5g")]
+    Sas22,
     /// NVMe, PCI Express 3.0 ×4, 8 GT/s, 128b/130b: 3.94 GB/s per direction.
     #[serde(rename = "nvme_gen3_x4")]
     Nvme3,
@@ -40,40 +52,77 @@ const PACKET: Frame = Frame { payload: Bytes(256), overhead: Bytes(26) };
 /// promise 560 MB/s of 600 (data sheet of the Intel S4610, as commonly quoted).
 const FRAME: Frame = Frame { payload: Bytes(8192), overhead: Bytes(468) };
 
+/// A frame of the Serial SCSI Protocol: 1 KiB of data at most, and 36 B of start, header, checksum and end (SPL). What goes with the data of
+/// a command is such frames too: their contents of a few dozen bytes, and the connections that they need on a shared path, are left out.
+const SSP: Frame = Frame { payload: Bytes(1024), overhead: Bytes(36) };
+
+/// What a port speaks; drives and ports of different ones do not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Protocol {
+    Sata,
+    Sas,
+    Nvme,
+}
+
 impl Interface {
-    const fn is_sata(self) -> bool {
-        matches!(self, Self::Sata1 | Self::Sata3 | Self::Sata6)
+    const fn protocol(self) -> Protocol {
+        match self {
+            Self::Sata1 | Self::Sata3 | Self::Sata6 => Protocol::Sata,
+            Self::Sas3 | Self::Sas6 | Self::Sas12 | Self::Sas22 => Protocol::Sas,
+            Self::Nvme3 | Self::Nvme4 | Self::Nvme5 => Protocol::Nvme,
+        }
+    }
+
+    /// Returns the name of what it speaks.
+    pub const fn speaks(self) -> &'static str {
+        match self.protocol() {
+            Protocol::Sata => "SATA",
+            Protocol::Sas => "SAS",
+            Protocol::Nvme => "NVMe",
+        }
     }
 
     fn rate(self) -> BytesPerSecond {
         BytesPerSecond(match self {
             Self::Sata1 => 150e6,
-            Self::Sata3 => 300e6,
-            Self::Sata6 => 600e6,
+            Self::Sata3 | Self::Sas3 => 300e6,
+            Self::Sata6 | Self::Sas6 => 600e6,
+            Self::Sas12 => 1200e6,
+            Self::Sas22 => 2400e6,
             Self::Nvme3 => 4.0 * 8e9 / 8.0 * 128.0 / 130.0,
             Self::Nvme4 => 4.0 * 16e9 / 8.0 * 128.0 / 130.0,
             Self::Nvme5 => 4.0 * 32e9 / 8.0 * 128.0 / 130.0,
         })
     }
 
-    /// The interface on which a drive and what it is plugged into agree: the slower. None where one is SATA and the other is not.
+    /// The interface on which a drive and what it is plugged into agree: the slower. None where they do not speak the same.
     pub fn with(self, other: Self) -> Option<Self> {
         let slower = if other.rate().get() < self.rate().get() { other } else { self };
-        (self.is_sata() == other.is_sata()).then_some(slower)
+        (self.protocol() == other.protocol()).then_some(slower)
     }
 
-    /// Number of commands outstanding that its protocol allows: native command queueing has 32, a queue of NVMe 64 Ki.
+    /// Number of commands outstanding that its protocol allows: native command queueing has 32, a SAS port or a queue of NVMe 64 Ki.
     pub const fn tags(self) -> u32 {
-        if self.is_sata() { 32 } else { 65535 }
+        match self.protocol() {
+            Protocol::Sata => 32,
+            Protocol::Sas | Protocol::Nvme => 65535,
+        }
     }
 
     /// Returns half duplex if reads and writes share the wire.
     pub const fn duplex(self) -> Duplex {
-        if self.is_sata() { Duplex::Half } else { Duplex::Full }
+        match self.protocol() {
+            Protocol::Sata => Duplex::Half,
+            Protocol::Sas | Protocol::Nvme => Duplex::Full,
+        }
     }
 
     const fn frame(self) -> Frame {
-        if self.is_sata() { FRAME } else { PACKET }
+        match self.protocol() {
+            Protocol::Sata => FRAME,
+            Protocol::Sas => SSP,
+            Protocol::Nvme => PACKET,
+        }
     }
 
     /// Returns the time to carry data one way.
@@ -83,15 +132,17 @@ impl Interface {
     }
 
     /// Returns the time of what goes with the data of a command. With SATA's native command queueing that is the command, its receipt, the
-    /// set-up of its transfer and its status, each a frame, and before the data of a write one that asks for it. On PCI Express they are
-    /// parts of packets, and left out.
+    /// set-up of its transfer and its status, each a frame, and before the data of a write one that asks for it. With SAS it is the command and
+    /// its response, and for a write that the drive is ready. On PCI Express they are parts of packets, and left out.
     pub(crate) fn command(self, op: Op) -> Nanos {
-        let frames = match op {
-            _ if !self.is_sata() => 0,
-            Op::Read => 4,
-            Op::Write | Op::Discard | Op::Flush => 5,
+        let frames = match (self.protocol(), op) {
+            (Protocol::Nvme, _) => 0,
+            (Protocol::Sas, Op::Read) => 2,
+            (Protocol::Sas, _) => 3,
+            (Protocol::Sata, Op::Read) => 4,
+            (Protocol::Sata, _) => 5,
         };
-        self.rate().time_for(Bytes(frames * FRAME.overhead.0))
+        self.rate().time_for(Bytes(frames * self.frame().overhead.0))
     }
 
     pub(crate) fn line(self) -> WireFields {

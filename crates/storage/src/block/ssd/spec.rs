@@ -52,9 +52,9 @@ impl SsdSpec {
     /// The interface that drive and port negotiate.
     fn agreed(&self, numbers: &SsdNumbers, at: &mut Lowering) -> Option<Interface> {
         let own = numbers.interface.get();
-        let agreed = self.interface.map_or(Some(own), |port| port.with(own));
-        agreed.or_else(|| {
-            let message = "a SATA drive does not fit an NVMe port, nor the other way round";
+        let Some(port) = self.interface else { return Some(own) };
+        port.with(own).or_else(|| {
+            let message = format!("the port is {}, and the drive {}", port.speaks(), own.speaks());
             at.refuse("interface", message, Some("leave `interface` out, or name another device"))
         })
     }

@@ -144,7 +144,7 @@ impl Stripe {
         self.spans.retain(|old| {
             let apart = old.to < whole.from || whole.to < old.from;
             if !apart {
-                whole = ByteSpan { from: whole.from.min(old.from), to: whole.to.max(old.to) };
+                whole = whole.and(*old);
             }
             apart
         });

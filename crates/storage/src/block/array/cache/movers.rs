@@ -51,16 +51,26 @@ impl<'m> ArrayCache<'m> {
     async fn destage(&'m self, array: &'m Array<'m>, destage: Destage) {
         add(&self.counts.destages, 1);
         add(&self.counts.whole, u64::from(destage.whole));
-        for span in destage.spans {
-            let block = Block { op: Op::Write, address: span.from, bytes: span.bytes() };
-            let request = self.job(block).because(Cause::Destage);
-            let mut breakdown = Breakdown::from(self.now());
-            array.serve_by_disks(&request, &mut breakdown).await;
-            add(&self.counts.lost, if breakdown.has_failed() { span.bytes() } else { 0 });
-            self.is_on_disks(span);
-            self.allow_read_ahead(span.bytes());
+        // Parity is written once for all that is dirty of a stripe; where there is none, nothing is saved.
+        let most = if array.plan.layout.computes() { destage.spans.len() } else { 1 };
+        for spans in destage.spans.chunks(most.max(1)) {
+            self.put_on_disks(array, spans).await;
         }
         self.progress.end();
+    }
+
+    async fn put_on_disks(&'m self, array: &'m Array<'m>, spans: &[ByteSpan]) {
+        let write = |span: &ByteSpan| Block { op: Op::Write, address: span.from, bytes: span.bytes() };
+        let whole = spans.iter().copied().reduce(|a, b| a.and(b)).expect("what is destaged has bytes");
+        let pieces: Vec<Block> = if spans.len() > 1 { spans.iter().map(write).collect() } else { Vec::new() };
+        let request = self.job(write(&whole)).because(Cause::Destage);
+        let mut breakdown = Breakdown::from(self.now());
+        array.serve_pieces(&request, &pieces, &mut breakdown).await;
+        for span in spans {
+            add(&self.counts.lost, if breakdown.has_failed() { span.bytes() } else { 0 });
+            self.is_on_disks(*span);
+            self.allow_read_ahead(span.bytes());
+        }
     }
 
     /// Lets read-ahead have its share of what was destaged.

@@ -12,6 +12,11 @@ impl ByteSpan {
         self.to - self.from
     }
 
+    /// Returns the least span that holds both.
+    pub fn and(self, other: Self) -> Self {
+        Self { from: self.from.min(other.from), to: self.to.max(other.to) }
+    }
+
     /// Returns true if the spans share a byte.
     pub fn overlaps(self, other: Self) -> bool {
         self.from < other.to && other.from < self.to

@@ -6,6 +6,7 @@
 mod declustered;
 mod mirror;
 mod parity;
+mod scattered;
 mod stripe;
 mod units;
 

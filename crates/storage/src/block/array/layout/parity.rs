@@ -135,19 +135,19 @@ impl Parity {
 
     /// The device and the row of the `n`-th unit of a stripe; `None` where it cannot be used.
     #[inline]
-    fn now(&self, stripe: u64, n: u64, units: &(impl Units + ?Sized)) -> Option<(usize, u64)> {
+    pub(super) fn now(&self, stripe: u64, n: u64, units: &(impl Units + ?Sized)) -> Option<(usize, u64)> {
         let (disk, row) = self.at(stripe, n);
         Some((units.device(stripe, disk, row)?, row))
     }
 
     /// Returns true if the `n`-th unit of a stripe cannot be used.
     #[inline]
-    fn is_lost(&self, stripe: u64, n: u64, units: &(impl Units + ?Sized)) -> bool {
+    pub(super) fn is_lost(&self, stripe: u64, n: u64, units: &(impl Units + ?Sized)) -> bool {
         !units.are_all_usable() && self.now(stripe, n, units).is_none()
     }
 
     /// The numbers of the units of parity.
-    fn parities(&self) -> std::ops::Range<u64> {
+    pub(super) fn parities(&self) -> std::ops::Range<u64> {
         self.data()..self.width
     }
 
@@ -261,13 +261,10 @@ impl Parity {
         let modify = written.clone().count() as u64 + parity;
         // A unit that is lost and written in part is known only from all others.
         let partly = kept.clone().any(|(n, ..)| lost(n));
-        let is_chosen = match self.small_writes {
-            SmallWrites::Cheaper => modify < kept.clone().count() as u64,
-            SmallWrites::Reconstruct => false,
-            SmallWrites::Modify => true,
-        };
         match (modifies, reconstructs && !partly) {
-            (true, true) if is_chosen => self.read_old(span, units, parts),
+            (true, true) if self.modifies_rather(modify, kept.clone().count() as u64) => {
+                self.read_old(span, units, parts)
+            }
             (true, false) => self.read_old(span, units, parts),
             (_, true) => kept.for_each(|(n, from, to)| {
                 self.put(parts, Op::Read, self.now(span.stripe, n, units), from, to);
@@ -275,6 +272,15 @@ impl Parity {
             (false, false) => self.read_to_compute(span, units, parts)?,
         }
         Some(())
+    }
+
+    /// Returns true if old data and parity are read, by so many accesses, rather than the data that stays.
+    pub(super) fn modifies_rather(&self, modify: u64, reconstruct: u64) -> bool {
+        match self.small_writes {
+            SmallWrites::Cheaper => modify < reconstruct,
+            SmallWrites::Reconstruct => false,
+            SmallWrites::Modify => true,
+        }
     }
 
     /// The old data and parity.
@@ -338,14 +344,21 @@ impl Parity {
         if touched.start() == touched.end() { (span.from - begin, span.to - begin) } else { (0, self.unit) }
     }
 
-    fn put(&self, parts: &mut DiskAccesses, op: Op, unit: Option<(usize, u64)>, from: u64, to: u64) {
+    pub(super) fn put(
+        &self,
+        parts: &mut DiskAccesses,
+        op: Op,
+        unit: Option<(usize, u64)>,
+        from: u64,
+        to: u64,
+    ) {
         if let Some((device, row)) = unit {
             add(parts, device, op, row * self.unit + from, to - from);
         }
     }
 
     /// Writes a unit, or notes that its disk misses it.
-    fn put_or_miss(
+    pub(super) fn put_or_miss(
         &self,
         accesses: &mut Accesses,
         stripe: u64,
