@@ -1254,7 +1254,7 @@ class SsdNumbers(TypedDict):
 Sourced7: TypeAlias = "Interface | Told7"
 """A value and its source."""
 
-Interface: TypeAlias = "Literal['sata_1.5g'] | Literal['sata_3g'] | Literal['sata_6g'] | Literal['nvme_gen3_x4'] | Literal['nvme_gen4_x4'] | Literal['nvme_gen5_x4']"
+Interface: TypeAlias = "Literal['sata_1.5g'] | Literal['sata_3g'] | Literal['sata_6g'] | Literal['sas_3g'] | Literal['sas_6g'] | Literal['sas_12g'] | Literal['sas_22_5g'] | Literal['nvme_gen3_x4'] | Literal['nvme_gen4_x4'] | Literal['nvme_gen5_x4']"
 """An interface by its name: its rate after line coding, its frames, and whether reads and writes share the wire."""
 
 class Told7(TypedDict):

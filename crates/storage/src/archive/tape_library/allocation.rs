@@ -41,6 +41,10 @@ impl<'m> Drives<'m> {
         self.drives.borrow()[drive].cartridge.is_none_or(|cartridge| cartridge == wanted.cartridge)
     }
 
+    fn has_cartridge(&self, drive: usize, wanted: &DriveRequest) -> bool {
+        self.drives.borrow()[drive].cartridge == Some(wanted.cartridge)
+    }
+
     /// Returns true if the cartridge of a drive is being put away, and no request has the drive.
     pub(super) fn is_put_away(&self, drive: usize) -> bool {
         let state = self.drives.borrow()[drive];
@@ -83,13 +87,14 @@ impl<'m> Drives<'m> {
         requests.find(|(_, wanted)| self.shares.has_room(wanted, 0))
     }
 
-    /// The first of some requests that can have a drive, or could once its cartridge is put away and none that is about to be empty is left to it.
+    /// The first of some requests that can have a drive, or could once its cartridge is put away, and to which no drive is left that is about to be
+    /// empty and can have their cartridge sooner.
     fn first(&self, drive: usize, is: impl Fn(&DriveRequest) -> bool) -> Option<(u64, DriveRequest)> {
         let mut others = Others::beside(self, drive);
         let ranked = self.ranked.borrow();
         let mut could = ranked.iter().filter(|(_, wanted)| is(wanted) && self.could_have(wanted, drive));
         could
-            .find(|(_, wanted)| self.is_ready(drive, wanted) || !others.serve(self, wanted))
+            .find(|(_, wanted)| self.has_cartridge(drive, wanted) || !others.serve(self, wanted))
             .map(|((_, ticket), wanted)| (*ticket, *wanted))
     }
 
@@ -102,15 +107,15 @@ impl<'m> Drives<'m> {
     }
 }
 
-/// Drives that are about to be empty, and what is left to them.
+/// Drives beside one that are about to be empty, and what is left to them.
 struct Others {
+    beside: usize,
     drives: Vec<usize>,
     served: Vec<DriveRequest>,
 }
 
 impl Others {
-    /// Those beside a drive that will be empty as soon as that one could be: no cartridge is stuck in them, and they are not cleaned first unless
-    /// that one is.
+    /// Those that serve a request as soon as they are empty: no cartridge is stuck in them, and they are not cleaned first unless the drive is too.
     fn beside(drives: &Drives, drive: usize) -> Self {
         let all = drives.drives.borrow();
         let is_soon = |at: usize| drives.cleaning_due(at).is_none() || drives.cleaning_due(drive).is_some();
@@ -118,13 +123,11 @@ impl Others {
             let state = &all[*at];
             *at != drive && drives.is_put_away(*at) && !state.is_down && !state.is_stuck && is_soon(*at)
         };
-        let needs_any = all[drive].cartridge.is_some();
-        let found = (0..all.len()).filter(|at| needs_any && is_one(at)).collect();
-        Self { drives: found, served: Vec::new() }
+        Self { beside: drive, drives: (0..all.len()).filter(is_one).collect(), served: Vec::new() }
     }
 
-    /// Returns true if nothing is to be put away for a request: one of these drives is left to it, or to another for its cartridge, or its share
-    /// is used up by those before it.
+    /// Returns true if the drive is not for a request: one of these is left to it, or to another for its cartridge, or its share is used up by
+    /// those before it.
     fn serve(&mut self, all: &Drives, wanted: &DriveRequest) -> bool {
         let of_share = self.served.iter().filter(|other| other.shared() == wanted.shared()).count() as u64;
         let with_it = self.served.iter().any(|other| other.cartridge == wanted.cartridge);
@@ -132,9 +135,14 @@ impl Others {
             return true;
         }
         let states = all.drives.borrow();
+        let ready = |drive: usize| all.time_until_ready(wanted, &states[drive]);
+        let (here, is_empty) = (ready(self.beside), states[self.beside].cartridge.is_none());
+        // Of drives that are as soon, one that is empty serves, and one that is not stays as it is.
+        let is_sooner = |drive: usize| ready(drive) < here || !is_empty && ready(drive) == here;
         let suiting = (0..self.drives.len()).filter(|at| all.suits(wanted, &states[self.drives[*at]]));
-        let nearest = suiting.min_by_key(|at| states[self.drives[*at]].group.abs_diff(wanted.home));
-        self.served.extend(nearest.map(|_| *wanted));
-        nearest.map(|at| self.drives.swap_remove(at)).is_some()
+        let soonest =
+            suiting.filter(|at| is_sooner(self.drives[*at])).min_by_key(|at| ready(self.drives[*at]));
+        self.served.extend(soonest.map(|_| *wanted));
+        soonest.map(|at| self.drives.swap_remove(at)).is_some()
     }
 }

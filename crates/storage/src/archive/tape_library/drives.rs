@@ -94,6 +94,8 @@ pub(super) struct TapeDrive {
     pub used_for: Option<Cartridge>,
     /// True if its cartridge is stuck in it.
     pub is_stuck: bool,
+    /// When its cartridge will be put away, if that goes on and waits for no arm.
+    empty_at: Nanos,
     /// What it is used for, or was last: its cartridge is put away for that too. A host wants the data of its cartridge; a stream that fills one
     /// could as well fill another, and maintenance yields to requests.
     cause: Cause,
@@ -173,6 +175,7 @@ fn drives_of((group, of): (usize, &DriveGroup)) -> impl Iterator<Item = TapeDriv
         is_down: false,
         used_for: None,
         is_stuck: false,
+        empty_at: Nanos::ZERO,
         cause: Cause::Host,
         shared: None,
         since: Nanos::ZERO,
@@ -439,7 +442,9 @@ impl<'m> Drives<'m> {
     /// Puts the cartridge of a drive away, and cleans the drive if that is due. Both are work of who used it. No request has the drive meanwhile:
     /// which is next is known when it is empty, and another drive may be empty before.
     async fn empty(&'m self, drive: usize, is_urgent: bool) {
-        let cause = self.drives.borrow()[drive].cause as usize;
+        let TapeDrive { cause, group, home, position, .. } = self.drives.borrow()[drive];
+        let (cause, unload) = (cause as usize, self.tapes[group].unload_time(&self.tapes[home], position));
+        self.drives.borrow_mut()[drive].empty_at = self.sim.now() + unload + self.spec.robot_move;
         self.busy.borrow_mut()[cause].up(self.sim.now(), 1);
         let mut breakdown = Breakdown::from(self.sim.now());
         self.dismount(drive, is_urgent, &mut breakdown).await;
@@ -529,6 +534,10 @@ impl<'m> Drives<'m> {
         source: &DriveRequest,
         target: Option<&DriveRequest>,
     ) -> Option<(usize, Option<usize>)> {
+        // One that requests wait for is theirs, as soon as a drive is empty.
+        if [Some(source), target].into_iter().flatten().any(|wanted| self.is_asked_for(wanted.cartridge)) {
+            return None;
+        }
         let Some(target) = target else { return Some((self.drive_beside(source, None)?, None)) };
         let by_source = || {
             let first = self.drive_beside(source, None)?;
@@ -540,6 +549,10 @@ impl<'m> Drives<'m> {
             Some((self.drive_beside(source, Some(second))?, Some(second)))
         };
         by_source().or_else(by_target)
+    }
+
+    fn is_asked_for(&self, cartridge: Cartridge) -> bool {
+        self.asked.borrow().range((cartridge, 0)..=(cartridge, u64::MAX)).next().is_some()
     }
 
     fn take_for_maintenance(&self, drive: usize, wanted: &DriveRequest) {
@@ -638,8 +651,8 @@ impl<'m> Drives<'m> {
         self.tapes[group].locate_time(&self.tapes[home], from, to)
     }
 
-    /// The unused drive for a request: the one that has its cartridge, else an empty one, else the one that was unused longest; those of the
-    /// cartridge's own group before those of others. None where all are held, or the one that has it is.
+    /// The unused drive for a request: the one that has its cartridge, else the one that can have it soonest; of equal ones, the nearest to the
+    /// cartridge, and of these the one that was unused longest. None where all are held, or the one that has it is.
     pub(super) fn drive_for(&self, wanted: &DriveRequest) -> Option<usize> {
         self.shares.has_room(wanted, 0).then(|| self.drive_beside(wanted, None)).flatten()
     }
@@ -653,9 +666,30 @@ impl<'m> Drives<'m> {
         }
         let all = drives.iter().enumerate();
         let free = all.filter(|(at, drive)| is_free(*at) && self.suits(wanted, drive));
-        let key =
-            |drive: &TapeDrive| (drive.cartridge.is_some(), drive.group.abs_diff(wanted.home), drive.since);
+        // Maintenance has time: it leaves the drives of other groups, which may be the only ones that others can use.
+        let soonest = |drive: &TapeDrive| {
+            if wanted.cause == Cause::Maintenance {
+                Nanos::ZERO
+            } else {
+                self.time_until_ready(wanted, drive)
+            }
+        };
+        let away = |drive: &TapeDrive| drive.group.abs_diff(wanted.home);
+        let key = |drive: &TapeDrive| (soonest(drive), away(drive), drive.cartridge.is_some(), drive.since);
         free.min_by_key(|(_, drive)| key(drive)).map(|(at, _)| at)
+    }
+
+    /// Returns about how much later than in an empty drive of its own group a cartridge can be loaded in a drive that is unused or is being
+    /// emptied: the time to put its cartridge away, where it has not begun from the middle of the tape, and of the way to another group.
+    pub(super) fn time_until_ready(&self, wanted: &DriveRequest, drive: &TapeDrive) -> Nanos {
+        let (tape, step) = (&self.tapes[drive.home], self.spec.robot_move);
+        let put_away = || self.tapes[drive.group].unload_time(tape, tape.capacity / 2) + step;
+        let until_empty = match drive.is_held && drive.used_for.is_none() {
+            true => Nanos(drive.empty_at.0.saturating_sub(self.sim.now().0)),
+            false => drive.cartridge.map_or(Nanos::ZERO, |_| put_away()),
+        };
+        let pass = || self.spec.pass_through.unwrap_or_default() + step;
+        until_empty + if drive.group == wanted.home { Nanos::ZERO } else { pass() }
     }
 
     pub(super) fn suits(&self, wanted: &DriveRequest, drive: &TapeDrive) -> bool {
