@@ -189,7 +189,7 @@ def kills(number: int, folder: Path) -> list[str]:
 def answer(port: int, raw: bytes) -> bytes:
     """Send bytes, and return all that comes back."""
     with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as to:
-        with suppress(ConnectionError):  # It may be refused before it is whole.
+        with suppress(OSError):  # It may be refused before it is whole: then there is no connection to shut down.
             to.sendall(raw)
             to.shutdown(socket.SHUT_WR)
         found = b""
