@@ -90,8 +90,11 @@ impl<'m> Drives<'m> {
     /// The first of some requests that can have a drive, or could once its cartridge is put away, and to which no drive is left that is about to be
     /// empty and can have their cartridge sooner.
     fn first(&self, drive: usize, is: impl Fn(&DriveRequest) -> bool) -> Option<(u64, DriveRequest)> {
-        let mut others = Others::beside(self, drive);
         let ranked = self.ranked.borrow();
+        if ranked.is_empty() {
+            return None;
+        }
+        let mut others = Others::beside(self, drive);
         let mut could = ranked.iter().filter(|(_, wanted)| is(wanted) && self.could_have(wanted, drive));
         could
             .find(|(_, wanted)| self.has_cartridge(drive, wanted) || !others.serve(self, wanted))

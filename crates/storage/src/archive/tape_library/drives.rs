@@ -116,6 +116,8 @@ pub(super) struct Drives<'m> {
     pub(super) sim: &'m Sim<'m>,
     pub(super) spec: &'m TapeLibrarySpec,
     pub(super) tapes: &'m [Tape],
+    /// The time to put a cartridge of each group away from the middle of its tape, by the group of the drive.
+    put_away: Vec<Vec<Nanos>>,
     pub(super) drives: RefCell<Vec<TapeDrive>>,
     /// The drive that a cartridge is in or on its way to.
     pub(super) places: RefCell<BTreeMap<Cartridge, usize>>,
@@ -184,6 +186,12 @@ fn drives_of((group, of): (usize, &DriveGroup)) -> impl Iterator<Item = TapeDriv
     })
 }
 
+/// Returns the time to put a cartridge of each group away from the middle of its tape, by a drive.
+fn put_away_by(drive: &Tape, plan: &TapeLibraryPlan) -> Vec<Nanos> {
+    let time = |tape: &Tape| drive.unload_time(tape, tape.capacity / 2) + plan.spec.robot_move;
+    plan.tapes.iter().map(time).collect()
+}
+
 impl<'m> Drives<'m> {
     pub fn new(context: &'m NodeContext<'m>, plan: &'m TapeLibraryPlan) -> Self {
         let (library, sim, spec) = (context.id, context.shared.sim, &plan.spec);
@@ -193,6 +201,7 @@ impl<'m> Drives<'m> {
             sim,
             spec,
             tapes: &plan.tapes,
+            put_away: plan.tapes.iter().map(|drive| put_away_by(drive, plan)).collect(),
             batches: RefCell::new(vec![VecDeque::new(); drives.len()]),
             asked: RefCell::default(),
             tickets: RefCell::default(),
@@ -682,13 +691,12 @@ impl<'m> Drives<'m> {
     /// Returns about how much later than in an empty drive of its own group a cartridge can be loaded in a drive that is unused or is being
     /// emptied: the time to put its cartridge away, where it has not begun from the middle of the tape, and of the way to another group.
     pub(super) fn time_until_ready(&self, wanted: &DriveRequest, drive: &TapeDrive) -> Nanos {
-        let (tape, step) = (&self.tapes[drive.home], self.spec.robot_move);
-        let put_away = || self.tapes[drive.group].unload_time(tape, tape.capacity / 2) + step;
+        let put_away = || self.put_away[drive.group][drive.home];
         let until_empty = match drive.is_held && drive.used_for.is_none() {
             true => Nanos(drive.empty_at.0.saturating_sub(self.sim.now().0)),
             false => drive.cartridge.map_or(Nanos::ZERO, |_| put_away()),
         };
-        let pass = || self.spec.pass_through.unwrap_or_default() + step;
+        let pass = || self.spec.pass_through.unwrap_or_default() + self.spec.robot_move;
         until_empty + if drive.group == wanted.home { Nanos::ZERO } else { pass() }
     }
 
