@@ -70,7 +70,7 @@ def unsettled(of: list[Load], ran: list[dict[str, Json]], requests: int) -> list
         f"under {counted(len(words), 'load')} ({some}), the scenario had not settled after {requests:,} requests: "
         "caches were filling, or garbage was not collected yet. Errors there say little"
         f"{means}. Drives may begin in the state in which they were measured (`written`, `overwritten`); a write-back "
-        "cache settles once several times its size is written, which more `--requests` do"
+        "cache settles after several times its size has been written: raise `--requests`"
     ]
 
 

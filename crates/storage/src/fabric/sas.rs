@@ -16,8 +16,8 @@ use crate::fabric::wire::NS_PER_METRE;
 
 /// Bytes of data in a full frame, and of a frame beside its data: start 4, header 24, checksum 4, end 4 (SPL; Fujitsu MBA3300RC
 /// interface manual, tables 1.32 and 1.33).
-const PAYLOAD: u64 = 1024;
-const OVERHEAD: u64 = 36;
+pub(crate) const PAYLOAD: u64 = 1024;
+pub(crate) const OVERHEAD: u64 = 36;
 
 /// Bytes that open a connection, an address frame of 40 and its acceptance, and that close it: two primitives each way (SPL).
 const OPEN_AND_CLOSE: f64 = 44.0 + 16.0;
@@ -83,8 +83,8 @@ const fn some_dwords() -> Nanos {
 }
 
 impl SasPreset {
-    /// Of one lane.
-    const fn mb_per_s(self) -> f64 {
+    /// Returns the rate of one lane.
+    pub(crate) const fn mb_per_s(self) -> f64 {
         match self {
             Self::Sas3 => 300.0,
             Self::Sas6 => 600.0,

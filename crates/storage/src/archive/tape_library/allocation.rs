@@ -47,7 +47,7 @@ impl<'m> Drives<'m> {
 
     /// Returns true if the cartridge of a drive is being put away, and no request has the drive.
     pub(super) fn is_put_away(&self, drive: usize) -> bool {
-        let state = self.drives.borrow()[drive];
+        let state = &self.drives.borrow()[drive];
         state.is_held && state.used_for.is_none()
     }
 
@@ -94,25 +94,29 @@ impl<'m> Drives<'m> {
         if ranked.is_empty() {
             return None;
         }
-        let mut others = Others::beside(self, drive);
+        // Seldom needed: most requests have their cartridge elsewhere, or here.
+        let mut others = None;
+        let mut is_left = |wanted: &DriveRequest| {
+            others.get_or_insert_with(|| Others::beside(self, drive)).serve(self, wanted)
+        };
         let mut could = ranked.iter().filter(|(_, wanted)| is(wanted) && self.could_have(wanted, drive));
         could
-            .find(|(_, wanted)| self.has_cartridge(drive, wanted) || !others.serve(self, wanted))
+            .find(|(_, wanted)| self.has_cartridge(drive, wanted) || !is_left(wanted))
             .map(|((_, ticket), wanted)| (*ticket, *wanted))
     }
 
     /// Returns true if a request can have a drive, or if it has to be emptied for that, could have it then.
     fn could_have(&self, wanted: &DriveRequest, drive: usize) -> bool {
         let (place, state) =
-            (self.places.borrow().get(&wanted.cartridge).copied(), self.drives.borrow()[drive]);
+            (self.places.borrow().get(&wanted.cartridge).copied(), &self.drives.borrow()[drive]);
         let is_free = place.is_none_or(|at| state.cartridge.is_some() && self.is_put_away(at));
-        self.shares.has_room(wanted, 0) && (place == Some(drive) || is_free && self.suits(wanted, &state))
+        self.shares.has_room(wanted, 0) && (place == Some(drive) || is_free && self.suits(wanted, state))
     }
 }
 
 /// Drives beside one that are about to be empty, and what is left to them.
 struct Others {
-    beside: usize,
+    drive: usize,
     drives: Vec<usize>,
     served: Vec<DriveRequest>,
 }
@@ -126,7 +130,7 @@ impl Others {
             let state = &all[*at];
             *at != drive && drives.is_put_away(*at) && !state.is_down && !state.is_stuck && is_soon(*at)
         };
-        Self { beside: drive, drives: (0..all.len()).filter(is_one).collect(), served: Vec::new() }
+        Self { drive, drives: (0..all.len()).filter(is_one).collect(), served: Vec::new() }
     }
 
     /// Returns true if the drive is not for a request: one of these is left to it, or to another for its cartridge, or its share is used up by
@@ -139,7 +143,7 @@ impl Others {
         }
         let states = all.drives.borrow();
         let ready = |drive: usize| all.time_until_ready(wanted, &states[drive]);
-        let (here, is_empty) = (ready(self.beside), states[self.beside].cartridge.is_none());
+        let (here, is_empty) = (ready(self.drive), states[self.drive].cartridge.is_none());
         // Of drives that are as soon, one that is empty serves, and one that is not stays as it is.
         let is_sooner = |drive: usize| ready(drive) < here || !is_empty && ready(drive) == here;
         let suiting = (0..self.drives.len()).filter(|at| all.suits(wanted, &states[self.drives[*at]]));

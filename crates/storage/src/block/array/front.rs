@@ -51,11 +51,11 @@ impl<'m> ArrayFront<'m> {
         Box::pin(self.answer_by_one(array, request, breakdown))
     }
 
-    /// Serves a request by one of the controllers; where that fails meanwhile, again by the other.
     pub fn has_cache(&self) -> bool {
         self.cache.is_some()
     }
 
+    /// Serves a request by one of the controllers; where that fails meanwhile, again by the other.
     async fn answer_by_one(
         &'m self,
         array: &'m Array<'m>,

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::fabric::link::Duplex;
+use crate::fabric::sas::{self, SasPreset};
 use crate::fabric::wire::{Frame, FrameSpec, WireFields};
 
 /// An interface by its name: its rate after line coding, its frames, and whether reads and writes share the wire.
@@ -52,9 +53,9 @@ const PACKET: Frame = Frame { payload: Bytes(256), overhead: Bytes(26) };
 /// promise 560 MB/s of 600 (data sheet of the Intel S4610, as commonly quoted).
 const FRAME: Frame = Frame { payload: Bytes(8192), overhead: Bytes(468) };
 
-/// A frame of the Serial SCSI Protocol: 1 KiB of data at most, and 36 B of start, header, checksum and end (SPL). What goes with the data of
-/// a command is such frames too: their contents of a few dozen bytes, and the connections that they need on a shared path, are left out.
-const SSP: Frame = Frame { payload: Bytes(1024), overhead: Bytes(36) };
+/// A frame of the Serial SCSI Protocol. What goes with the data of a command is such frames too: their contents of a few dozen bytes, and the
+/// connections that they need on a shared path, are left out.
+const SSP: Frame = Frame { payload: Bytes(sas::PAYLOAD), overhead: Bytes(sas::OVERHEAD) };
 
 /// What a port speaks; drives and ports of different ones do not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,10 +86,12 @@ impl Interface {
     fn rate(self) -> BytesPerSecond {
         BytesPerSecond(match self {
             Self::Sata1 => 150e6,
-            Self::Sata3 | Self::Sas3 => 300e6,
-            Self::Sata6 | Self::Sas6 => 600e6,
-            Self::Sas12 => 1200e6,
-            Self::Sas22 => 2400e6,
+            Self::Sata3 => 300e6,
+            Self::Sata6 => 600e6,
+            Self::Sas3 => SasPreset::Sas3.mb_per_s() * 1e6,
+            Self::Sas6 => SasPreset::Sas6.mb_per_s() * 1e6,
+            Self::Sas12 => SasPreset::Sas12.mb_per_s() * 1e6,
+            Self::Sas22 => SasPreset::Sas22.mb_per_s() * 1e6,
             Self::Nvme3 => 4.0 * 8e9 / 8.0 * 128.0 / 130.0,
             Self::Nvme4 => 4.0 * 16e9 / 8.0 * 128.0 / 130.0,
             Self::Nvme5 => 4.0 * 32e9 / 8.0 * 128.0 / 130.0,

@@ -274,7 +274,8 @@ impl Parity {
         Some(())
     }
 
-    /// Returns true if old data and parity are read, by so many accesses, rather than the data that stays.
+    /// Returns true if a small write reads old data and parity, which takes `modify` accesses, rather than the data that stays, which takes
+    /// `reconstruct`.
     pub(super) fn modifies_rather(&self, modify: u64, reconstruct: u64) -> bool {
         match self.small_writes {
             SmallWrites::Cheaper => modify < reconstruct,
