@@ -47,8 +47,7 @@ impl<'m> Drives<'m> {
 
     /// Returns true if the cartridge of a drive is being put away, and no request has the drive.
     pub(super) fn is_put_away(&self, drive: usize) -> bool {
-        let state = &self.drives.borrow()[drive];
-        state.is_held && state.used_for.is_none()
+        self.drives.borrow()[drive].is_put_away()
     }
 
     /// The request that a drive serves next: one that has waited too long, else one for its cartridge, else the first in the queue.
@@ -128,9 +127,9 @@ impl Others {
         let is_soon = |at: usize| drives.cleaning_due(at).is_none() || drives.cleaning_due(drive).is_some();
         let is_one = |at: &usize| {
             let state = &all[*at];
-            *at != drive && drives.is_put_away(*at) && !state.is_down && !state.is_stuck && is_soon(*at)
+            *at != drive && !state.is_down && !state.is_stuck && is_soon(*at)
         };
-        Self { drive, drives: (0..all.len()).filter(is_one).collect(), served: Vec::new() }
+        Self { drive, drives: drives.vacant.borrow().emptying().filter(is_one).collect(), served: Vec::new() }
     }
 
     /// Returns true if the drive is not for a request: one of these is left to it, or to another for its cartridge, or its share is used up by

@@ -15,6 +15,7 @@ use super::queue::Rank;
 use super::recall::{Batch, Recall};
 use super::shares::{SharedUse, Shares};
 use super::spec::{Cleaning, DriveGroup, TapeLibraryPlan, TapeLibrarySpec};
+use super::vacant::Vacant;
 use crate::core::context::NodeContext;
 
 /// A cartridge, by its number.
@@ -82,7 +83,7 @@ pub(super) struct TapeDrive {
     /// The cartridge that it has, or had last: put away for others, it does not come back before them.
     pub last: Option<Cartridge>,
     /// The group that its cartridge goes back to.
-    home: usize,
+    pub home: usize,
     /// Position of its tape, in bytes from the beginning.
     position: u64,
     /// The share of its buffer that is used up since it started or last went back.
@@ -102,7 +103,7 @@ pub(super) struct TapeDrive {
     /// The share whose request uses it.
     shared: Option<SharedUse>,
     /// Since when it is unused, or held.
-    since: Nanos,
+    pub since: Nanos,
     /// Number of mounts since it was cleaned.
     pub mounts: u32,
     /// Number of times that it was taken: a deferred dismount is dropped if the drive was taken again.
@@ -119,6 +120,7 @@ pub(super) struct Drives<'m> {
     /// The time to put a cartridge of each group away from the middle of its tape, by the group of the drive.
     put_away: Vec<Vec<Nanos>>,
     pub(super) drives: RefCell<Vec<TapeDrive>>,
+    pub(super) vacant: RefCell<Vacant>,
     /// The drive that a cartridge is in or on its way to.
     pub(super) places: RefCell<BTreeMap<Cartridge, usize>>,
     /// Time for which requests used the drives of each group, and each cartridge.
@@ -206,6 +208,7 @@ impl<'m> Drives<'m> {
             asked: RefCell::default(),
             tickets: RefCell::default(),
             requests: Cell::new(0),
+            vacant: RefCell::new(Vacant::of(&drives)),
             drives: RefCell::new(drives),
             places: RefCell::default(),
             used_groups: RefCell::new(vec![Nanos::ZERO; spec.groups.len()]),
@@ -673,8 +676,8 @@ impl<'m> Drives<'m> {
         if let Some(at) = self.places.borrow().get(&wanted.cartridge) {
             return is_free(*at).then_some(*at);
         }
-        let all = drives.iter().enumerate();
-        let free = all.filter(|(at, drive)| is_free(*at) && self.suits(wanted, drive));
+        let vacant = self.vacant.borrow();
+        let free = vacant.longest_unused(is_free).filter(|at| self.suits(wanted, &drives[*at]));
         // Maintenance has time: it leaves the drives of other groups, which may be the only ones that others can use.
         let soonest = |drive: &TapeDrive| {
             if wanted.cause == Cause::Maintenance {
@@ -685,14 +688,14 @@ impl<'m> Drives<'m> {
         };
         let away = |drive: &TapeDrive| drive.group.abs_diff(wanted.home);
         let key = |drive: &TapeDrive| (soonest(drive), away(drive), drive.cartridge.is_some(), drive.since);
-        free.min_by_key(|(_, drive)| key(drive)).map(|(at, _)| at)
+        free.min_by_key(|at| (key(&drives[*at]), *at))
     }
 
     /// Returns about how much later than in an empty drive of its own group a cartridge can be loaded in a drive that is unused or is being
     /// emptied: the time to put its cartridge away, where it has not begun from the middle of the tape, and of the way to another group.
     pub(super) fn time_until_ready(&self, wanted: &DriveRequest, drive: &TapeDrive) -> Nanos {
         let put_away = || self.put_away[drive.group][drive.home];
-        let until_empty = match drive.is_held && drive.used_for.is_none() {
+        let until_empty = match drive.is_put_away() {
             true => Nanos(drive.empty_at.0.saturating_sub(self.sim.now().0)),
             false => drive.cartridge.map_or(Nanos::ZERO, |_| put_away()),
         };
@@ -706,6 +709,15 @@ impl<'m> Drives<'m> {
         is_near && if wanted.writes { drive.writes } else { drive.reads }
     }
 
+    /// Changes who has a drive, by which requests find those that none has.
+    fn change_use<R>(&self, drive: usize, change: impl FnOnce(&mut TapeDrive) -> R) -> R {
+        let (state, vacant) = (&mut self.drives.borrow_mut()[drive], &mut self.vacant.borrow_mut());
+        vacant.leave(drive, state);
+        let found = change(state);
+        vacant.enter(drive, state);
+        found
+    }
+
     pub(super) fn take(&self, drive: usize, wanted: Option<&DriveRequest>) -> usize {
         let used_for = wanted.map(|wanted| wanted.cartridge);
         if let Some(wanted) = wanted {
@@ -715,17 +727,21 @@ impl<'m> Drives<'m> {
         if let Some(cartridge) = used_for {
             self.places.borrow_mut().insert(cartridge, drive);
         }
-        let state = &mut self.drives.borrow_mut()[drive];
-        (state.is_held, state.used_for, state.since) = (true, used_for, self.sim.now());
-        state.cause = wanted.map_or(state.cause, |wanted| wanted.cause);
-        state.shared = wanted.and_then(DriveRequest::shared);
-        state.taken += 1;
+        self.change_use(drive, |state| {
+            (state.is_held, state.used_for, state.since) = (true, used_for, self.sim.now());
+            state.cause = wanted.map_or(state.cause, |wanted| wanted.cause);
+            state.shared = wanted.and_then(DriveRequest::shared);
+            state.taken += 1;
+        });
         drive
     }
 
     /// A drive is not used any more. Gives its share, where requests may have waited for that alone.
     fn let_go(&self, drive: usize) -> Option<SharedUse> {
-        let state = &mut self.drives.borrow_mut()[drive];
+        self.change_use(drive, |state| self.ends_use(state))
+    }
+
+    fn ends_use(&self, state: &mut TapeDrive) -> Option<SharedUse> {
         let used = self.sim.now() - state.since;
         if state.is_held && state.cause != Cause::Maintenance {
             self.used_groups.borrow_mut()[state.group] += used;

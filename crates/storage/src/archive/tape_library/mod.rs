@@ -19,6 +19,7 @@ mod shares;
 mod spec;
 mod streaming;
 mod travel;
+mod vacant;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
