@@ -218,6 +218,21 @@ def test_a_part_of_the_accelerators_writes_its_part(tmp_path: Path) -> None:
     assert any("2 of them write their part of it" in remark for remark in part.remarks)
 
 
+def test_a_part_needs_to_know_the_whole(tmp_path: Path) -> None:
+    made(tmp_path, LLAMA_8B, 8)
+    with pytest.raises(ScenarioError, match="is `subset`, and nothing says of how many accelerators"):
+        dlio.scenario(tmp_path / "dlio.yaml", accelerators=2, params=["checkpoint.mode=subset"])
+
+
+def test_a_checkpoint_ends_with_its_flush_where_dlio_does(tmp_path: Path) -> None:
+    def flushes(text: str) -> bool:
+        steps = made(tmp_path, text, 8).document["workload"]["training"]["arrivals"]["steps"]
+        return "sync" in steps["checkpoint"]
+
+    assert flushes(LLAMA_8B)
+    assert not flushes(LLAMA_8B.replace("fsync: True", "fsync: False"))
+
+
 def test_accelerators_without_a_part_of_the_model_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match="gives 8 accelerators a part of the model, not 12"):
         made(tmp_path, LLAMA_8B.replace("tensor: 1", "tensor: 8"), 12)
@@ -412,9 +427,9 @@ def test_a_run_is_as_long_as_its_steps_and_checkpoints_need(tmp_path: Path) -> N
         made = dlio.scenario(file)
         return made.document["run"]["requests"], made.remarks
 
-    # A sample is 39 reads of TensorFlow's 256 KiB; 200 steps of one each are fewer than the least.
+    # A sample is 39 reads of 256 KiB; 200 steps of one are fewer than the least. With ten, an epoch has 100.
     assert of()[0] == 20_000
-    assert of(reader={"batch_size": 10})[0] == 200 * 10 * 39
+    assert of(reader={"batch_size": 10})[0] == 100 * 10 * 39
     steps: dict[str, dict[str, object]] = {"workflow": {"checkpoint": True}}
     steps["checkpoint"] = {"steps_between_checkpoints": 50, "model_size": 10**10}
     requests, remarks = of(**steps)

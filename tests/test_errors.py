@@ -253,7 +253,7 @@ def test_a_file_that_is_no_text(headrace: Run, tmp_path: Path) -> None:
 
 REPLAY = """\
 system:
-  spindle: {type: disk, device: seagate-st3500630ns}
+  spindle: {type: disk, positioning: addressed, device: seagate-st3500630ns}
 workload:
   host: {to: spindle, arrivals: {replay: {trace: some.trace, format: validate}}}
 """
@@ -370,7 +370,7 @@ def test_a_bad_set_is_told(headrace: Run, tmp_path: Path) -> None:
 def test_an_array_that_cannot_be_is_refused(headrace: Run, tmp_path: Path, wrong: str, said: str) -> None:
     file = tmp_path / "scenario.yaml"
     file.write_text(
-        "parts: {spindle: {type: disk, device: seagate-st3500630ns}}\n"
+        "parts: {spindle: {type: disk, positioning: addressed, device: seagate-st3500630ns}}\n"
         f"system: {{volume: {{type: array, of: spindle, stripe_unit: 64 KiB, {wrong}}}}}\n"
         "workload: {users: {to: volume, arrivals: {poisson: 1 /s}}}\n"
     )
@@ -390,7 +390,7 @@ def test_a_limit_keeps_what_was_found_and_marks_it(headrace: Run, tmp_path: Path
     file = tmp_path / "scenario.yaml"
     # Sequential addresses: theory cannot tell the load beforehand, and the disk does not keep up.
     file.write_text(
-        "system: {spindle: {type: disk, device: seagate-st3500630ns}}\n"
+        "system: {spindle: {type: disk, positioning: addressed, device: seagate-st3500630ns}}\n"
         "workload: {users: {to: spindle, arrivals: {poisson: 500 /s}, pattern: sequential}}\n"
         "run: {requests: 1000000, engine: events, limits: {in_flight: 2000}}\n"
     )

@@ -524,7 +524,7 @@ def test_a_store_knows_when_a_device_beside_the_scenario_changed(headrace: Run, 
     (tmp_path / "devices" / "mine.yaml").write_text(numbers)
     scenario = tmp_path / "mine-disk.yaml"
     scenario.write_text(
-        "system: {spindle: {type: disk, device: mine}}\n"
+        "system: {spindle: {type: disk, positioning: addressed, device: mine}}\n"
         "workload: {users: {to: spindle, arrivals: {poisson: 20 /s}}}\nrun: {requests: 1000}\n"
     )
     arguments = ["sweep", scenario, "--vary", "workload.users.size=4 KiB,8 KiB", "--store", tmp_path / "store"]
@@ -715,7 +715,7 @@ def test_a_capacity_that_cannot_be_told_is_not_told(clerk: Path) -> None:
 
 
 FILLING = """
-parts: {spindle: {type: disk, device: seagate-st3500630ns}}
+parts: {spindle: {type: disk, positioning: addressed, device: seagate-st3500630ns}}
 system:
   raid: {type: controller, cache: {size: 64 MiB, writes: back}}
   volume: {type: array, level: raid0, of: spindle, disks: 2, stripe_unit: 64 KiB, controllers: [raid]}

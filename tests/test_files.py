@@ -27,7 +27,7 @@ workload: {users: {to: clerk, arrivals: {replay: {trace: "my trace.csv", format:
 AGAIN = ", again: {to: clerk, arrivals: {replay: {trace: *file , format: headrace}}}}"
 ALIAS = REPLAY.replace('"my trace.csv"', '&file "my trace.csv"').replace("}}}}", "}}}" + AGAIN)
 NAMED = """\
-system: {d: {type: disk, device: ./my drive.yaml}}
+system: {d: {type: disk, positioning: addressed, device: ./my drive.yaml}}
 workload: {users: {to: d, arrivals: {poisson: 10 /s}, size: 4 KiB}}
 run: {requests: 500}
 """

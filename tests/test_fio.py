@@ -237,7 +237,7 @@ def test_addresses_of_another_law_are_left_out_of_a_comparison(headrace: Run, tm
 
 def test_a_flush_after_each_write_is_simulated(headrace: Run, tmp_path: Path) -> None:
     """What headrace itself finds under `fsync=1` differs from it by chance alone: flushes count as no writes."""
-    drive = "system: {d: {type: disk, device: seagate-st24000nm007h}}\n"
+    drive = "system: {d: {type: disk, positioning: addressed, device: seagate-st24000nm007h}}\n"
     job = "{to: d, arrivals: {closed: {depth: 1}}, size: 4 KiB, op: write, pattern: uniform"
     text = f"{drive}workload: {{f: {job}, flush_every: 1}}}}\nrun: {{requests: 4000}}\n"
     [stream] = scenario.load(written(tmp_path, text, "s.yaml")).run().data["streams"]
@@ -788,7 +788,7 @@ def test_the_only_component_stands_for_the_device_and_files(tmp_path: Path) -> N
 )
 def test_an_array_behind_a_path_is_the_only_component_that_holds_data(tmp_path: Path, via: str) -> None:
     system = (
-        "parts: {spindle: {type: disk, device: hp-c3323a}}\n"
+        "parts: {spindle: {type: disk, positioning: addressed, device: hp-c3323a}}\n"
         f"system: {{path: {via}, volume: {{type: array, level: raid0, of: spindle, disks: 2, stripe_unit: 64 KiB, "
         "via: path}}\n"
     )
@@ -818,7 +818,9 @@ def test_trims_are_discards(tmp_path: Path) -> None:
     assert (stream["op"], stream["size"], stream["pattern"]) == ("discard", "1 MiB", "uniform")
     assert with_job(tmp_path, job).run().streams["completed"].item() == 100
     with pytest.raises(ScenarioError, match="`disk` does not discard data"):
-        with_job(tmp_path, job, system="system: {disk: {type: disk, device: hp-c3323a}}\n").check()
+        with_job(
+            tmp_path, job, system="system: {disk: {type: disk, positioning: addressed, device: hp-c3323a}}\n"
+        ).check()
 
 
 def test_jobs_of_a_server_are_its_threads(tmp_path: Path) -> None:

@@ -381,7 +381,7 @@ def test_a_device_of_a_trace_that_names_none_is_refused_in_words(headrace: Run, 
     scenario, nameless = tmp_path / "s.yaml", tmp_path / "mine.trace"
     trace.convert(mine, nameless, to_format="validate")
     scenario.write_text(
-        "system: {spindle: {type: disk, device: seagate-st3500630ns}}\n"
+        "system: {spindle: {type: disk, positioning: addressed, device: seagate-st3500630ns}}\n"
         f"workload: {{users: {{to: spindle, arrivals: {{replay: {{trace: {nameless}, devices: ['0']}}}}}}}}\n"
     )
     ran = headrace("check", scenario)

@@ -462,7 +462,9 @@ def test_calibrate_says_what_it_needs(headrace: Run, tmp_path: Path) -> None:
 
 
 def test_notes_on_components_are_those_of_the_loads() -> None:
-    disk = DRIVE.replace("{type: station, servers: 4, service: 200 us}", "{type: disk, device: exos-x18}")
+    disk = DRIVE.replace(
+        "{type: station, servers: 4, service: 200 us}", "{type: disk, positioning: addressed, device: exos-x18}"
+    )
     points = [point(iodepth=depth, iops=80.0 * depth, mean_ms=12.0) for depth in (1, 8)]
     remarks = comparison.compare(Scenario(disk), Measurement(points), requests=200)["remarks"]
     assert any(remark.startswith("under 1 load: `drive` serves commands in the order") for remark in remarks), remarks

@@ -38,7 +38,7 @@ pub fn raid0_s(engine: &str) -> f64 {
 
 const ARRAYS: &str = "
 parts:
-  spindle: {type: disk, device: seagate-st3500630ns}
+  spindle: {type: disk, positioning: addressed, device: seagate-st3500630ns}
   shelf: {type: array, level: raid0, of: spindle, disks: 9998, stripe_unit: 64 KiB}
 system: {volume: {type: array, level: raid0, of: shelf, disks: 10, stripe_unit: 1 MiB}}
 workload: {users: {to: volume, arrivals: {poisson: 100000 /s}, size: 4 KiB}}

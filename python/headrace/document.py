@@ -51,7 +51,7 @@ class ComponentSpecDisk(TypedDict):
     device: DiskField
     """A drive from the catalogue by name, the path of a device file relative to the scenario (`./mine.yaml`), a variation of either, or its parameters in full."""
     positioning: NotRequired[Positioning]
-    """How positions on the platter are modelled."""
+    """How positions on the platter are modelled. Sequential requests, rebuilds, and drives that reorder need `mechanical`."""
     scheduling: NotRequired[Scheduling | None]
     """Scheduling policy, for `positioning: mechanical`. Default: the drive's own."""
     queue_depth: NotRequired[int | None]
@@ -1254,7 +1254,7 @@ class SsdNumbers(TypedDict):
 Sourced7: TypeAlias = "Interface | Told7"
 """A value and its source."""
 
-Interface: TypeAlias = "Literal['sata_1.5g'] | Literal['sata_3g'] | Literal['sata_6g'] | Literal['sas_3g'] | Literal['sas_6g'] | Literal['sas_12g'] | Literal['sas_22_5g'] | Literal['nvme_gen3_x4'] | Literal['nvme_gen4_x4'] | Literal['nvme_gen5_x4']"
+Interface: TypeAlias = "Literal['sata_1.5g'] | Literal['sata_3g'] | Literal['sata_6g'] | Literal['sas_3g'] | Literal['sas_6g'] | Literal['sas_12g'] | Literal['sas_22_5g'] | Literal['nvme_gen3_x2'] | Literal['nvme_gen4_x2'] | Literal['nvme_gen5_x2'] | Literal['nvme_gen3_x4'] | Literal['nvme_gen4_x4'] | Literal['nvme_gen5_x4']"
 """An interface by its name: its rate after line coding, its frames, and whether reads and writes share the wire."""
 
 class Told7(TypedDict):
@@ -1385,7 +1385,7 @@ class ArrayCacheSpec(TypedDict):
     read_ahead: NotRequired[str | None]
     """Read-ahead per sequential stream, in whole stripes. Default: none."""
     stripes_at_once: NotRequired[int | None]
-    """Number of stripes destaged in parallel, and of stripes read ahead in parallel. Default: 8 destaged, an estimate; read-ahead is bounded by `read_ahead` alone, and neighbouring stripes are one command to a disk."""
+    """Number of stripes destaged in parallel, and of stripes read ahead in parallel. Default: 8 destaged, and the fuller the cache above `destage.high` the more, up to 4 for each disk, estimates. Read-ahead is bounded by `read_ahead` alone, and neighbouring stripes are one command to a disk."""
     run: NotRequired[str]
     """Amount of one stream moved before it switches to another, in both directions; larger runs need fewer seeks. Default: 8 MiB, an estimate."""
     destage: NotRequired[DestageSpec]
@@ -1459,6 +1459,8 @@ class DeclusteredSpec(TypedDict):
     """Number of units in a stripe, parity included."""
     spares: NotRequired[int]
     """Number of units per row reserved for rebuilds (distributed spare)."""
+    row: NotRequired[str | None]
+    """Bytes of a disk that consecutive stripes take before the next follow on other disks: rebuilds then read and write long runs. A multiple of `stripe_unit`. Default: `stripe_unit`; ZFS's dRAID has 16 MiB."""
 
 class RebuildSpec(TypedDict):
     """How lost or outdated data of a disk is rebuilt."""
@@ -2366,9 +2368,9 @@ class StepSpec(TypedDict):
     prefetch: NotRequired[int]
     """Batches that are fetched ahead of the one that an accelerator computes on. With 0, nothing is read while it computes."""
     read: NotRequired[str | None]
-    """A sample is read in pieces of this size, one after another. Where a file has several samples of one size, its pieces are read in order, and a sample that lies in a piece which was read comes with it. Default: each sample in one piece of its own."""
+    """A sample is read in pieces of this size, one after another. Where a file has several samples, its pieces are read in order, and a sample that lies in a piece which was read comes with it. Default: each sample in one piece of its own."""
     preprocess: NotRequired[TimeSpec]
-    """Time for which a thread works on each sample that it has read."""
+    """Time for which a thread works on each sample that it has read: on a core of its server, where the stream has one (`from`)."""
     hand_over: NotRequired[TimeSpec]
     """Time that an accelerator takes to get a batch that is ready, and for which it waits: the copy from the process that read it."""
     barrier: NotRequired[bool]
@@ -2406,6 +2408,8 @@ class CheckpointSpec(TypedDict):
     """It is written, and read back, in pieces of this size."""
     in_flight: NotRequired[int]
     """Pieces that each accelerator writes at once."""
+    sync: NotRequired[bool]
+    """True if each accelerator flushes what it has written (fsync), and its checkpoint ends with that: what a file system's memory or a volatile cache has taken in is then on the medium."""
     restores: NotRequired[int]
     """Times that the last checkpoint is read back after the last epoch, as for a restart; one from before the run if none was due in it. Before each, accelerators compute once."""
     reads_in_flight: NotRequired[int]

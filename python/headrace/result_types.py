@@ -237,15 +237,17 @@ class StepResults(TypedDict):
     samples_per_s: float
     """Samples processed by all accelerators per second, over all whole steps and checkpoints."""
     stall_ms: float | None
-    """Mean time per step that an accelerator waited for its batch and at the barrier."""
+    """Mean time per step that an accelerator waited for its batch, and for the others: at the barrier, and before a checkpoint."""
     start_ms: float | None
     """Mean stall of the steps for which nothing is prefetched."""
     start_share: float
     """Share of computing and stalls of all steps that are the stalls of these."""
+    checkpoint_unfinished: bool
+    """True if the run ended during a checkpoint, which none of these times has, and one of fewer than twenty."""
     checkpoints: int
     """Checkpoints written."""
     checkpoint_ms: float | None
-    """Mean time of a checkpoint, from the beginning of all writes to the end of the last; null without checkpoints."""
+    """Mean time of a checkpoint, from the beginning of all writes to the end of the last, or of its flush; null without checkpoints."""
     checkpoint_share: float
     """Share of the time of steps and checkpoints that writing checkpoints took."""
     checkpoint_bytes: float
@@ -375,7 +377,7 @@ class Bottleneck(TypedDict):
     what: str | None
     """The servers that limit it (as `components[].busiest.what`); `queue depth` if the limit is the number of slots that requests hold while other components serve them; null if all servers do."""
     utilisation: float
-    """Utilisation of these, for all causes."""
+    """Utilisation of these, for all causes; with the time stalled where that leaves a drive hardly any other, and is the smaller part."""
     saturated: bool
     """True if its utilisation was at least 99.5 %, or 98.5 % in the second half of a run in which requests wait for ever longer, and it fell behind or all streams that reach it are closed."""
     saturates_at: float | None
@@ -407,7 +409,7 @@ class ClosedLoad(TypedDict):
     clients: int
     """Maximum number of requests that they have in flight."""
     at_most: float | None
-    """Maximum factor by which more requests in flight can raise throughput, when the component is always busy; `null` while a cache is filling, and for events, which are sent in turn."""
+    """Maximum factor by which more requests in flight can raise throughput, when the component is always busy; `null` where the component may need less time per request when more are waiting, while a cache is filling, and for events, which are sent in turn."""
 
 class HeadroomTrials(TypedDict):
     """Short simulations at several times the load."""

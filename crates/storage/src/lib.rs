@@ -35,6 +35,7 @@ pub use self::core::work::{Listed, Serve, Work};
 pub use self::core::{graph, station};
 pub use self::fabric::dispatcher::Dispatcher;
 pub use self::fabric::path_transfer::PathTransfer;
+pub use self::fabric::server::Computing;
 pub use self::fabric::{fc_loop, link, wire};
 
 use headrace_work::{Block, Breakdown, DaqEvent, FileOp, Request};
@@ -71,6 +72,7 @@ kinds::components! { $
     works {
         Block("blocks") = Block,
         PathTransfer("transfers over a path") = PathTransfer,
+        Computing("computing of threads") = Computing,
         OverPath("blocks over a path") = block::array::OverPath<'m>,
         OfShare("requests of a share") = block::shares::OfShare,
         FileOp("file operations") = FileOp,
@@ -132,14 +134,14 @@ kinds::components! { $
             /// A switch that connects servers, storage and other switches.
             Switch [PathTransfer] = switch::{SwitchSpec, SwitchPlan, Switch},
             /// A server that streams come from.
-            Server [PathTransfer] = server::{ServerSpec, ServerPlan, Server},
+            Server [PathTransfer Computing] = server::{ServerSpec, ServerPlan, Server},
             ;
             /// One direction of a wire.
             Port [Block InOrder] = port::{PortPlan, Port},
             /// Where the requests of a stream part for the copies of a group.
             Dispatcher [Block] = dispatcher::{DispatcherPlan, Dispatcher},
             /// The routes from a server to a component.
-            Route [Block] = route::{RoutePlan, Route},
+            Route [Block Computing] = route::{RoutePlan, Route},
         }
 
         /// What keeps files for long.

@@ -17,5 +17,5 @@ pub use files::{Extents, Placement};
 pub use pattern::Pattern;
 pub use requests::Requests;
 pub use spec::{ArrivalSpec, BatchSize, OpSpec, PatternSpec, Region, StreamSpec, WhenFull};
-pub use steps::{CheckpointSpec, DataSet, Fetch, StepSpec};
+pub use steps::{CheckpointSpec, DataSet, Fetch, SamplePlace, StepSpec};
 pub use varying::{Interpolation, RateFrom, VaryingSpec};

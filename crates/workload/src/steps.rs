@@ -34,11 +34,11 @@ pub struct StepSpec {
     #[serde(default = "two")]
     #[schemars(range(max = 1_000_000))]
     pub prefetch: u32,
-    /// A sample is read in pieces of this size, one after another. Where a file has several samples of one size, its pieces are read in order,
-    /// and a sample that lies in a piece which was read comes with it. Default: each sample in one piece of its own.
+    /// A sample is read in pieces of this size, one after another. Where a file has several samples, its pieces are read in order, and a sample
+    /// that lies in a piece which was read comes with it. Default: each sample in one piece of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<Bytes>,
-    /// Time for which a thread works on each sample that it has read.
+    /// Time for which a thread works on each sample that it has read: on a core of its server, where the stream has one (`from`).
     #[serde(default)]
     pub preprocess: TimeSpec,
     /// Time that an accelerator takes to get a batch that is ready, and for which it waits: the copy from the process that read it.
@@ -87,6 +87,7 @@ pub struct CheckpointSpec {
     pub every: u64,
     /// Steps before the first. Default: `every`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub first: Option<u64>,
     /// True if these steps are counted from the beginning of each epoch, as DLIO does; else from that of the run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -107,6 +108,10 @@ pub struct CheckpointSpec {
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 4096))]
     pub in_flight: u32,
+    /// True if each accelerator flushes what it has written (fsync), and its checkpoint ends with that: what a file system's memory or a volatile
+    /// cache has taken in is then on the medium.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sync: bool,
     /// Times that the last checkpoint is read back after the last epoch, as for a restart; one from before the run if none was due in it.
     /// Before each, accelerators compute once.
     #[serde(default)]
@@ -166,6 +171,9 @@ impl CheckpointSpec {
 
 /// Samples in a piece at most. A thread that has read it takes them one after another, and nothing else happens meanwhile.
 const MOST_IN_A_PIECE: u64 = 100_000;
+
+/// Sizes from which the mean of a sample is taken.
+const MOST_SIZES: u64 = 64;
 
 /// What each accelerator writes of a checkpoint begins on a multiple of this, as files do that grow in large extents.
 const EXTENT: Bytes = Bytes(1 << 20);
@@ -273,8 +281,8 @@ impl StepSpec {
             (bytes.0 == 0).then(|| Invalid::new(field, "a request needs at least one byte"))
         };
         let written = |checkpoint: CheckpointSpec| {
-            let least = checkpoint.size.min(checkpoint.write);
-            empty("checkpoint", least)
+            let [all, _] = checkpoint.each();
+            empty("checkpoint", checkpoint.write.min(Bytes(all)))
         };
         let restores = self.checkpoint.map_or(0, |checkpoint| checkpoint.restores);
         self.read
@@ -299,6 +307,27 @@ impl StepSpec {
     }
 }
 
+/// A sample of a file, and where it begins there.
+#[derive(Clone, Copy, Debug)]
+pub struct SamplePlace {
+    file: u64,
+    at: u64,
+    begins: u64,
+}
+
+impl Default for SamplePlace {
+    fn default() -> Self {
+        Self { file: u64::MAX, at: 0, begins: 0 }
+    }
+}
+
+/// Returns why samples do not fill whole files; `None` if they do.
+fn in_whole_files(samples: u64, per_file: u64) -> Option<Invalid> {
+    let why = || format!("{samples} are no whole number of files of {per_file} (`samples_per_file`)");
+    (!samples.is_multiple_of(per_file))
+        .then(|| Invalid::new("samples", why()).help("give a multiple of `samples_per_file`"))
+}
+
 /// The data set of a stream: where its samples lie, and in which order they are read.
 #[derive(Clone, Debug)]
 pub struct DataSet {
@@ -308,6 +337,8 @@ pub struct DataSet {
     /// Files there are, and samples in each.
     files: (u64, u64),
     shuffled: bool,
+    /// True if samples are of several sizes.
+    varies: bool,
     from: u64,
     /// From one sample's beginning to the next.
     slot: u64,
@@ -341,7 +372,10 @@ impl DataSet {
         }
         let (least, most) = spec.size.bounds();
         let per_file = u64::from(steps.samples_per_file);
-        let piece = steps.read.filter(|_| per_file > 1 && least == most && spec.align.is_none());
+        if let Some(invalid) = steps.samples.and_then(|samples| in_whole_files(samples, per_file)) {
+            return Err(invalid);
+        }
+        let piece = steps.read.filter(|_| per_file > 1 && spec.align.is_none());
         let checkpoint_slots = steps.checkpoint_slots(room.0);
         let kept = steps.checkpoints_of(checkpoint_slots).unwrap_or(u64::MAX);
         let checkpoints = last_extents(from.0, room.0.saturating_sub(kept));
@@ -354,8 +388,11 @@ impl DataSet {
             (None, None) => alignment(most.0, steps.samples, left),
         };
         let slot = most.0.next_multiple_of(align);
-        if let Some(piece) = piece.filter(|piece| piece.0 / slot.max(1) > MOST_IN_A_PIECE) {
-            let why = format!("a piece of {piece} has more than {MOST_IN_A_PIECE} samples of {most}");
+        let mean =
+            spec.size.support(MOST_SIZES).iter().map(|(share, bytes)| share * bytes.0 as f64).sum::<f64>();
+        if let Some(piece) = piece.filter(|piece| piece.0 as f64 / mean.max(1.0) > MOST_IN_A_PIECE as f64) {
+            let size = Bytes(mean as u64);
+            let why = format!("a piece of {piece} has more than {MOST_IN_A_PIECE} samples of {size}");
             return Err(Invalid::new("read", why).help("read less at a time"));
         }
         let file = per_file.saturating_mul(slot);
@@ -375,6 +412,7 @@ impl DataSet {
             share: samples.checked_div(step).unwrap_or(0) * u64::from(steps.batch),
             files: (samples / per_file, per_file),
             shuffled: steps.shuffle,
+            varies: least != most,
             from: from.0,
             slot,
             file_slot,
@@ -392,28 +430,69 @@ impl DataSet {
     }
 
     /// What an accelerator reads for the `n`-th sample in all, as one read: none of its bytes where an earlier piece has them. The size of a
-    /// sample is the same whenever it is read.
-    pub fn sample(&self, accelerator: u32, n: u64) -> Block {
+    /// sample is the same whenever it is read. A reader keeps its place from one sample to the next.
+    pub fn sample(&self, accelerator: u32, n: u64, reader: &mut SamplePlace) -> Block {
         let (epoch, place) = (n / self.share, u64::from(accelerator) * self.share + n % self.share);
         let (files, per_file) = self.files;
         let file = place / per_file;
         let file = if self.shuffled { Shuffle::new(files, self.orders.key(epoch)).at(file) } else { file };
         let (file_begins, at) = (self.from + file * self.file_slot, place % per_file);
         if let Some(piece) = self.piece {
-            let (begins, bytes) = self.pieces(at, piece, n.is_multiple_of(self.share));
+            self.go_to(reader, file, at);
+            let (begins, bytes) = self.pieces(*reader, piece, n.is_multiple_of(self.share));
             return Block { op: Op::Read, address: file_begins + begins, bytes };
         }
-        let bytes = self.spec.size.draw(&mut self.sizes.of(file * per_file + at)).0;
-        Block { op: Op::Read, address: file_begins + at * self.slot, bytes }
+        Block { op: Op::Read, address: file_begins + at * self.slot, bytes: self.size(file, at) }
     }
 
-    /// Returns where the pieces begin in their file that the sample at a place is the first to need, and their bytes; the first that an
-    /// accelerator reads of an epoch needs all of its own.
-    fn pieces(&self, at: u64, piece: u64, is_first: bool) -> (u64, u64) {
-        let begins = at * self.slot;
+    /// Returns the bytes of a sample of a file.
+    fn size(&self, file: u64, at: u64) -> u64 {
+        self.spec.size.draw(&mut self.sizes.of(file * self.files.1 + at)).0
+    }
+
+    /// Moves a reader to a sample of a file, past those before it: from where it is, if that is before it.
+    fn go_to(&self, reader: &mut SamplePlace, file: u64, at: u64) {
+        if !self.varies {
+            *reader = SamplePlace { file, at, begins: at * self.slot };
+            return;
+        }
+        if reader.file != file || reader.at > at {
+            *reader = SamplePlace { file, at: 0, begins: 0 };
+        }
+        while reader.at < at {
+            reader.begins += self.size(file, reader.at);
+            reader.at += 1;
+        }
+    }
+
+    /// Returns where the pieces begin in their file that a sample is the first to need, and their bytes; the first that an accelerator reads
+    /// of an epoch needs all of its own.
+    fn pieces(
+        &self,
+        SamplePlace { file, at, begins }: SamplePlace,
+        piece: u64,
+        is_first: bool,
+    ) -> (u64, u64) {
         let from = if is_first { begins / piece * piece } else { begins.next_multiple_of(piece) };
-        let to = ((at + 1) * self.slot).next_multiple_of(piece).min(self.files.1 * self.slot);
-        (from, to.saturating_sub(from))
+        let ends = begins + self.size(file, at);
+        if from >= ends {
+            return (from, 0);
+        }
+        let to =
+            self.within_file(SamplePlace { file, at: at + 1, begins: ends }, ends.next_multiple_of(piece));
+        (from, to - from)
+    }
+
+    /// Returns an address of a file, or the end of the file if that is before it; `after` is a place before both.
+    fn within_file(&self, mut after: SamplePlace, address: u64) -> u64 {
+        if !self.varies {
+            return address.min(self.files.1 * self.slot);
+        }
+        while after.at < self.files.1 && after.begins < address {
+            after.begins += self.size(after.file, after.at);
+            after.at += 1;
+        }
+        after.begins.min(address)
     }
 
     /// What an accelerator writes of a checkpoint, or reads back, as one request.

@@ -124,6 +124,12 @@ def _print_anywhere() -> None:
             stream.reconfigure(errors="headrace")
 
 
+def _end_at_once() -> None:
+    """Let the next signal end the program at once, without a trace of where it was."""
+    for ending in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(ending, signal.SIG_DFL)
+
+
 def main() -> None:
     """Run the command line. A scheduler that ends it (SIGTERM) gets what Ctrl-C gets: the answer so far."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -131,9 +137,7 @@ def main() -> None:
         _print_anywhere()
         app()
     except KeyboardInterrupt:
-        # One more ends the program at once, without a trace of where it was.
-        for ending in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(ending, signal.SIG_DFL)
+        _end_at_once()
         print("interrupted", file=sys.stderr)
         raise SystemExit(INTERRUPTED) from None
     except BrokenPipeError:
@@ -149,3 +153,5 @@ def main() -> None:
         with suppress(OSError):
             sys.stdout.close()
         raise SystemExit(MISTAKE) from None
+    finally:
+        _end_at_once()

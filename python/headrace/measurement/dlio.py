@@ -116,7 +116,6 @@ IGNORED = {
     "train.seed_change_epoch": "each epoch has another order",
     "evaluation": "only training is simulated",
     "checkpoint.checkpoint_folder": PLACES,
-    "checkpoint.fsync": "a checkpoint ends when the storage has answered its last write, either way",
     "checkpoint.rank_sync": "all wait for the end of a checkpoint, either way",
     "checkpoint.num_checkpoints": "it is of runs without training",
     "checkpoint.time_between_checkpoints": "it is of runs without training",
@@ -502,6 +501,11 @@ class _Configuration:
         return {"checkpoint": {**when, **written, "write": _size(READ), "in_flight": WRITTEN_BACK}}
 
     def _written(self) -> Json:
+        """Return which accelerators write how much of a checkpoint, and whether they flush it."""
+        sync = {"sync": True} if self.is_on("checkpoint.fsync", default=False) else {}
+        return self._shares() | sync
+
+    def _shares(self) -> Json:
         """Return which accelerators write how much of a checkpoint."""
         names = ("checkpoint.model_size", "checkpoint.model_size_bytes", "model.model_size_bytes", "model.model_size")
         size = round(self.number(*names, default=10_240, least=1)) + self._state()
@@ -512,6 +516,9 @@ class _Configuration:
 
     def _sharded(self, model: Transformer, size: int) -> Json:
         """Return which accelerators write how much of a transformer; those of other copies may write shards alone."""
+        if self.get("checkpoint.mode")[1] == "subset" and not self.get("model.parallelism.data")[1]:
+            told = "set `model.parallelism.data`: all accelerators of the model ÷ (tensor × pipeline)"
+            raise self.bad("checkpoint.mode", "is `subset`, and nothing says of how many accelerators", told)
         of_all = max(self.accelerators // model.model_parallel, 1)
         copies = self.count("model.parallelism.data", default=of_all, least=1)
         if self.accelerators > model.model_parallel * copies:
@@ -599,6 +606,8 @@ class _Configuration:
         steps = stream["arrivals"]["steps"]
         pieces = -(-self._largest(stream) // _bytes(steps["read"]))
         each = max(STEPS, STEPS_EACH * steps["prefetch"])
+        if "samples" in steps and "epochs" in steps:
+            each = min(each, steps["epochs"] * (steps["samples"] // (steps["batch"] * self.accelerators)))
         wanted = each * steps["batch"] * pieces * self.accelerators
         if checkpoint := steps.get("checkpoint"):
             wanted += max(each // checkpoint["every"], 1) * self._pieces(checkpoint)
@@ -625,10 +634,11 @@ class _Configuration:
         return size, shard, checkpoint.get("writers", self.accelerators)
 
     def _pieces(self, checkpoint: Json) -> int:
-        """Return the number of requests that all accelerators make for a checkpoint."""
+        """Return the number of requests that all accelerators make for a checkpoint, flushes included."""
         size, shard, writers = self._of_writers(checkpoint)
         piece = _bytes(checkpoint.get("write", "0 B"))
-        return writers * -(-(size + shard) // piece) + (self.accelerators - writers) * -(-shard // piece)
+        flushes = self.accelerators if checkpoint.get("sync") else 0
+        return flushes + writers * -(-(size + shard) // piece) + (self.accelerators - writers) * -(-shard // piece)
 
     def _name_ignored(self, *, trains: bool) -> None:
         for option in self.options:

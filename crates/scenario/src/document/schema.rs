@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde_json::Value as Json;
 
 use super::ends;
+use super::other_names;
 use super::path::Path;
 use super::problem::Problem;
 use super::tree::{Key, Tree, Value, ValueNode};
@@ -294,9 +295,32 @@ impl<'s> Checker<'s> {
                     let ways = all.iter().flat_map(|schema| ways(schema));
                     self.say(Problem::at(path.clone(), message).nearest(meant, ways));
                 }
-                None => self.wrong_kind(node, all, path),
+                None => self.wrong_scalar(node, scalar, all, path),
             },
         }
+    }
+
+    /// A number or a word where none can be, or not this one: another name for one that is known, or what belongs into a field.
+    fn wrong_scalar(&mut self, node: &ValueNode, scalar: &Json, all: &[&'s Json], path: &Path) {
+        let (text, ways) = (scalar_text(scalar), || all.iter().flat_map(|schema| ways(schema)));
+        let problem = Self::of_wrong_kind(node, all, path);
+        let help = other_names::meant(&text, |name| ways().any(|way| way == name))
+            .map(|write| format!("write `{write}`"))
+            .or_else(|| all.iter().find_map(|schema| self.in_its_field(scalar, schema)));
+        self.say(match help {
+            Some(help) => problem.help(help),
+            None => problem,
+        });
+    }
+
+    /// Returns how to write a value in the field of a map that needs no other, if it may stand there.
+    fn in_its_field(&self, scalar: &Json, schema: &'s Json) -> Option<String> {
+        let [field] = list(schema, "required") else { return None };
+        let field = field.as_str()?;
+        let mut may_be = self.alternatives(&schema["properties"][field]).into_iter();
+        may_be
+            .any(|schema| schema["x-unit"].is_null() && is_of_type(scalar, schema))
+            .then(|| format!("write `{{{field}: {}}}`", scalar_text(scalar)))
     }
 
     /// Returns under which keys this quantity may stand, with its unit or, for a bare number, with the first example's.
@@ -341,10 +365,15 @@ impl<'s> Checker<'s> {
     }
 
     fn wrong_kind(&mut self, node: &ValueNode, alternatives: &[&'s Json], path: &Path) {
+        let problem = Self::of_wrong_kind(node, alternatives, path);
+        self.say(problem);
+    }
+
+    fn of_wrong_kind(node: &ValueNode, alternatives: &[&'s Json], path: &Path) -> Problem {
         let mut wanted: Vec<String> = alternatives.iter().map(|schema| kind_in_words(schema)).collect();
         wanted.dedup();
         let message = format!("{} is {}; it must be {}", named(path), node.shown(), either(&wanted));
-        self.say(Problem::at(path.clone(), message));
+        Problem::at(path.clone(), message)
     }
 }
 

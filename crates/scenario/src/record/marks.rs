@@ -32,6 +32,8 @@ pub struct MeterReading {
     pub taken_in: f64,
     /// See `taken_in`.
     pub destaged: f64,
+    /// Bytes that its cache holds at most.
+    pub cache_size: f64,
     /// Its own meters, two numbers each.
     pub meters: Box<[[f64; 2]]>,
 }
@@ -66,6 +68,7 @@ impl MeterReading {
             service: service as f64,
             taken_in: balance.taken_in as f64,
             destaged: balance.destaged as f64,
+            cache_size: balance.size as f64,
             meters: meters.into(),
         }
     }
@@ -92,6 +95,7 @@ impl MeterReading {
             service: self.service - earlier.service,
             taken_in: self.taken_in - earlier.taken_in,
             destaged: self.destaged - earlier.destaged,
+            cache_size: self.cache_size,
             meters,
         }
     }

@@ -35,6 +35,8 @@ pub struct StepTotals {
     pub compute: u128,
     /// Time waited in other steps, in ns.
     pub stall: u128,
+    /// Transfers of a checkpoint that began.
+    pub begun: u64,
     /// Checkpoints.
     pub checkpoints: u64,
     /// Time from the beginning of each to the end of its last write, in ns.
@@ -63,6 +65,11 @@ impl StepTotals {
         }
     }
 
+    /// Adds time that an accelerator waited for the others before a checkpoint.
+    pub fn waited(&mut self, time: Nanos) {
+        self.stall += u128::from(time.0);
+    }
+
     /// Adds a checkpoint that took this long.
     pub fn checkpoint(&mut self, took: Nanos) {
         self.checkpoints += 1;
@@ -86,6 +93,7 @@ impl StepTotals {
             first_compute: self.first_compute - earlier.first_compute,
             compute: self.compute - earlier.compute,
             stall: self.stall - earlier.stall,
+            begun: self.begun - earlier.begun,
             checkpoints: self.checkpoints - earlier.checkpoints,
             checkpointing: self.checkpointing - earlier.checkpointing,
             restores: self.restores - earlier.restores,
@@ -106,6 +114,7 @@ impl StepTotals {
             first_compute: self.first_compute + other.first_compute,
             compute: self.compute + other.compute,
             stall: self.stall + other.stall,
+            begun: self.begun + other.begun,
             checkpoints: self.checkpoints + other.checkpoints,
             checkpointing: self.checkpointing + other.checkpointing,
             restores: self.restores + other.restores,

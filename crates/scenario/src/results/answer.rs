@@ -6,7 +6,7 @@ use headrace_work::Op;
 use super::overload::FULL_LATER;
 use super::{
     Bottleneck, ClosedLoad, Comparison, MOST_STREAMS, ResponseResults, Results, SATURATED, StepResults,
-    StreamResults, evictions, objectives, rebuilds, stretch,
+    StreamResults, evictions, filling, objectives, rebuilds, stretch,
 };
 use crate::alike;
 use crate::operation::Operation;
@@ -25,6 +25,9 @@ pub fn in_words(results: &Results) -> String {
     sentences.extend(rebuilds::in_words(results));
     let loaded = results.bottleneck.as_ref().filter(|_| has_answers);
     if let Some(told) = loaded.and_then(|bottleneck| overload(bottleneck, &results.streams)) {
+        sentences.insert(0, told);
+    }
+    if let Some(told) = filling::in_words(&results.components) {
         sentences.insert(0, told);
     }
     if !results.complete {
@@ -113,14 +116,10 @@ fn of_clients(bottleneck: &Bottleneck, what: &str, closed: &ClosedLoad, more: &s
         clients => format!("Bottleneck: {busy} with {clients} clients"),
     };
     let about = if bottleneck.estimate { " (estimate)" } else { "" };
-    let more = match closed.at_most {
+    let more = match closed.by_idle_time {
         None => return format!("{limit}."),
         Some(most) if bottleneck.utilisation < SATURATED => {
-            let varies =
-                bottleneck.not_proportional.as_ref().filter(|varies| **varies != bottleneck.component);
-            let unless = varies.map(|varies| unless(&alike::limit(varies, None))).unwrap_or_default();
-            let most = if most > MOST_TOLD { String::new() } else { format!(" at most {}", multiple(most)) };
-            format!("{more} could raise throughput{most}{about}{unless}")
+            format!("{more} could raise throughput{}", by_how_much(bottleneck, closed, most, about))
         }
         Some(_) => match &bottleneck.not_proportional {
             Some(varies) => {
@@ -132,6 +131,18 @@ fn of_clients(bottleneck: &Bottleneck, what: &str, closed: &ClosedLoad, more: &s
         },
     };
     format!("{limit}; {more}.")
+}
+
+/// Returns by how much more requests in flight could raise throughput, if the time without work were used.
+fn by_how_much(bottleneck: &Bottleneck, closed: &ClosedLoad, most: f64, about: &str) -> String {
+    let most = if most > MOST_TOLD { String::new() } else { format!(" {}", multiple(most)) };
+    if closed.at_most.is_none() {
+        return format!("{most}, or more where it needs less time per request when more are waiting");
+    }
+    let varies = bottleneck.not_proportional.as_ref();
+    let unless = varies.map(|varies| unless(&alike::limit(varies, None))).unwrap_or_default();
+    let at_most = if most.is_empty() { "" } else { " at most" };
+    format!("{at_most}{most}{about}{unless}")
 }
 
 /// Returns what would make more requests in flight worth more than utilisation tells.

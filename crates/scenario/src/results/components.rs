@@ -141,7 +141,7 @@ pub struct Bottleneck {
     /// The servers that limit it (as `components[].busiest.what`); `queue depth` if the limit is the number of slots that requests
     /// hold while other components serve them; null if all servers do.
     pub what: Option<String>,
-    /// Utilisation of these, for all causes.
+    /// Utilisation of these, for all causes; with the time stalled where that leaves a drive hardly any other, and is the smaller part.
     #[schemars(range(min = 0, max = 1))]
     pub utilisation: f64,
     /// True if its utilisation was at least 99.5 %, or 98.5 % in the second half of a run in which requests wait for ever longer, and it fell
@@ -196,10 +196,13 @@ pub struct Bottleneck {
 pub struct ClosedLoad {
     /// Maximum number of requests that they have in flight.
     pub clients: u64,
-    /// Maximum factor by which more requests in flight can raise throughput, when the component is always busy; `null` while a
-    /// cache is filling, and for events, which are sent in turn.
+    /// Maximum factor by which more requests in flight can raise throughput, when the component is always busy; `null` where the component
+    /// may need less time per request when more are waiting, while a cache is filling, and for events, which are sent in turn.
     #[schemars(extend("x-unit" = "ratio"))]
     pub at_most: Option<f64>,
+    /// That factor, if the component takes as long for each request as it does now.
+    #[serde(skip)]
+    pub(super) by_idle_time: Option<f64>,
 }
 
 /// Of each component, by its number in the graph.
@@ -328,8 +331,11 @@ pub(super) fn bottleneck(
         () => Some(by_formula.unwrap_or(0.0).max(1.0 / often)),
     };
     let in_turn = sends_in_turn(plan, id);
-    let at_most = (!is_unknown && !in_turn && !shares_work(plan, id)).then(|| 1.0 / utilisation.min(1.0));
+    let by_idle_time =
+        (!is_unknown && !in_turn && !shares_work(plan, id)).then(|| 1.0 / utilisation.min(1.0));
     let not_proportional = not_proportional(plan, id);
+    // What chooses among requests that wait needs less time for each where there are more.
+    let at_most = by_idle_time.filter(|_| not_proportional != Some(id));
     let uneven = uneven(plan, id);
     let background = in_background(plan, busiest, components);
     let estimate =
@@ -349,9 +355,11 @@ pub(super) fn bottleneck(
             .filter(|_| open && !is_stuck)
             .map(|times| if estimate { times.min(FARTHEST_ESTIMATE) } else { times }),
         at_least,
-        closed: clients(plan, id)
-            .filter(|clients| *clients > 0)
-            .map(|clients| ClosedLoad { clients, at_most }),
+        closed: clients(plan, id).filter(|clients| *clients > 0).map(|clients| ClosedLoad {
+            clients,
+            at_most,
+            by_idle_time,
+        }),
         streams: reaching(plan, id).map(|(_, stream)| stream.name.clone()).collect(),
         estimate,
         uneven,
@@ -636,11 +644,15 @@ fn refuses(plan: &Plan, id: NodeId, components: &[ComponentResults], outcomes: &
 }
 
 impl ComponentResults {
-    /// The utilisation of its busiest servers. Maintenance yields to requests, so it does not count.
+    /// The utilisation of its busiest servers. Maintenance yields to requests, so it does not count. A drive that is always in use, and for the
+    /// greater part busy, limits what is asked of it also while it stalls: other commands cannot begin.
     fn most_busy(&self) -> f64 {
         let maintenance = self.utilisation_by_cause.get(Cause::Maintenance.name()).copied().unwrap_or(0.0);
         let utilisation = self.utilisation.map(|utilisation| utilisation - maintenance);
-        self.busiest.as_ref().map_or(utilisation, |busiest| Some(busiest.utilisation)).unwrap_or(0.0)
+        let busy =
+            self.busiest.as_ref().map_or(utilisation, |busiest| Some(busiest.utilisation)).unwrap_or(0.0);
+        let in_use = busy + self.stalled.filter(|stalled| *stalled < busy).unwrap_or(0.0);
+        if in_use >= SATURATED { in_use.min(1.0) } else { busy }
     }
 }
 

@@ -16,7 +16,7 @@ use crate::alike;
 use crate::faults::Moment;
 use crate::plan::{Plan, StreamPlan};
 use crate::run::{End, Outcome, StreamOutcome};
-use crate::significant::Count;
+use crate::significant::{Count, Significant};
 use crate::spec::{DEFAULT_REQUESTS, WarmUp};
 
 /// Returns the note on replications of a recording.
@@ -38,6 +38,7 @@ pub(super) fn of(
     notes.extend(outcomes.first().into_iter().flat_map(|outcome| not_reached(plan, outcome)));
     notes.extend(outcomes.first().into_iter().flat_map(|outcome| untrained(plan, outcome)));
     notes.extend(streams.iter().filter_map(few_steps));
+    notes.extend(streams.iter().filter_map(unfinished_checkpoint));
     notes.extend(steadiness(plan, outcomes));
     notes.extend(beginning(plan));
     notes.extend(unsplit(plan));
@@ -102,6 +103,17 @@ fn untrained(plan: &Plan, outcome: &Outcome) -> Vec<String> {
     let left = trainings().filter(|(_, is_trained)| !is_trained);
     left.map(|(name, _)| format!("the last epoch of `{ended}` ended the run: `{name}` had epochs left"))
         .collect()
+}
+
+/// That a rate leaves out much of the time of a run.
+fn unfinished_checkpoint(stream: &StreamResults) -> Option<String> {
+    let steps = stream.steps.as_ref().filter(|steps| steps.checkpoint_unfinished)?;
+    let (name, written) = (&stream.name, steps.checkpoints);
+    Some(format!(
+        "{name}: the run ended during a checkpoint, whose time its {:.4} samples/s leave out ({written} ended): in a longer \
+         run they are fewer",
+        Significant(steps.samples_per_s)
+    ))
 }
 
 /// That accelerators made so few steps that their utilisation says little of storage.

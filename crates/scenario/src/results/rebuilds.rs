@@ -10,6 +10,9 @@ use super::{ComponentResults, PhaseResults, PhaseStreamResults, Results};
 /// Below this share of the time, disks are idle rather than busy with a rebuild or a scrub.
 const IDLE: f64 = 0.5;
 
+/// From this share on, disks have little time left: with more chunks in flight, a rebuild or a scrub takes time from hosts.
+const FULL: f64 = 0.75;
+
 /// Work in the background that ends, such as a rebuild of an array, as the meters of its component have it.
 struct RebuildResults<'r> {
     array: &'r ComponentResults,
@@ -167,10 +170,13 @@ impl RebuildResults<'_> {
             return None;
         }
         let share = results.simulated_s / results.replications.max(1) as f64 / self.took_s;
-        let uses = self.array.uses.iter().filter_map(|used| results.components.get(*used as usize));
-        let by_it = uses.filter_map(|used| used.utilisation_by_cause.get(name.as_str()));
-        let busiest = by_it.fold(0.0, |most: f64, busy| most.max(busy * share));
-        (busiest > 0.0 && busiest < IDLE).then(|| {
+        let uses = || self.array.uses.iter().filter_map(|used| results.components.get(*used as usize));
+        let most = |of: &dyn Fn(&ComponentResults) -> Option<f64>| {
+            uses().filter_map(of).fold(0.0, |most: f64, busy| most.max(busy))
+        };
+        let busiest = share * most(&|used| used.utilisation_by_cause.get(name.as_str()).copied());
+        let have_time = most(&|used| Some(used.utilisation? + used.stalled.unwrap_or(0.0))) < FULL;
+        (busiest > 0.0 && busiest < IDLE && have_time).then(|| {
             format!(
                 "{}: the {name} keeps its busiest disk {:.0} % busy: chunks in flight limit it; raise `{name}.in_flight` or `{name}.chunk` \
                  if the real array has more",

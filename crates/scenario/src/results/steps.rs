@@ -24,16 +24,18 @@ pub struct StepResults {
     pub au_at_most: bool,
     /// Samples processed by all accelerators per second, over all whole steps and checkpoints.
     pub samples_per_s: f64,
-    /// Mean time per step that an accelerator waited for its batch and at the barrier.
+    /// Mean time per step that an accelerator waited for its batch, and for the others: at the barrier, and before a checkpoint.
     pub stall_ms: Option<f64>,
     /// Mean stall of the steps for which nothing is prefetched.
     pub start_ms: Option<f64>,
     /// Share of computing and stalls of all steps that are the stalls of these.
     #[schemars(range(min = 0, max = 1))]
     pub start_share: f64,
+    /// True if the run ended during a checkpoint, which none of these times has, and one of fewer than twenty.
+    pub checkpoint_unfinished: bool,
     /// Checkpoints written.
     pub checkpoints: u64,
-    /// Mean time of a checkpoint, from the beginning of all writes to the end of the last; null without checkpoints.
+    /// Mean time of a checkpoint, from the beginning of all writes to the end of the last, or of its flush; null without checkpoints.
     pub checkpoint_ms: Option<f64>,
     /// Share of the time of steps and checkpoints that writing checkpoints took.
     #[schemars(range(min = 0, max = 1))]
@@ -59,7 +61,7 @@ pub(super) fn of<'o>(steps: &StepSpec, found: impl Iterator<Item = &'o StreamOut
     // All accelerators write a checkpoint, and read one back, at once.
     let accelerators = u128::from(steps.accelerators);
     let checkpointing = all.checkpointing * accelerators;
-    let time = spent + starting + checkpointing + all.restoring * accelerators;
+    let time = spent + starting + checkpointing;
     StepResults {
         steps: all.steps,
         au: (spent > 0).then(|| all.compute as f64 / spent as f64),
@@ -69,6 +71,8 @@ pub(super) fn of<'o>(steps: &StepSpec, found: impl Iterator<Item = &'o StreamOut
         stall_ms: mean_ms(all.stall, all.steps - all.firsts),
         start_ms: mean_ms(all.first_stall, all.firsts),
         start_share: all.first_stall as f64 / (spent + starting).max(1) as f64,
+        checkpoint_unfinished: all.begun > all.checkpoints + all.restores
+            && all.checkpoints < FEW_CHECKPOINTS * runs,
         checkpoints: all.checkpoints,
         checkpoint_ms: mean_ms(all.checkpointing, all.checkpoints),
         checkpoint_share: checkpointing as f64 / time.max(1) as f64,
@@ -77,6 +81,9 @@ pub(super) fn of<'o>(steps: &StepSpec, found: impl Iterator<Item = &'o StreamOut
         restore_ms: mean_ms(all.restoring, all.restores),
     }
 }
+
+/// Beside this many checkpoints, one more that is left out changes the time of all by 5 %.
+const FEW_CHECKPOINTS: u64 = 20;
 
 /// From this share on, steps whose batches were fetched before the first had ended say too little of storage.
 const MUCH_PREFETCHED: f64 = 0.05;

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
 use headrace_kernel::{Pool, RngStream, Sim, WorkerPool};
-use headrace_storage::{Archive, Arena, CartridgeSession, Dispatcher, Edge, SimContext, Trigger};
+use headrace_storage::{Archive, Arena, CartridgeSession, Computing, Dispatcher, Edge, SimContext, Trigger};
 use headrace_units::Nanos;
 use headrace_work::{Block, Cause, FileOp, FilePlace, Request};
 use headrace_workload::{Arrivals, Requests, StepSpec, WhenFull};
@@ -71,6 +71,8 @@ pub struct RequestSource<'m> {
     pub cause: Cause,
     /// The threads that its clients belong to: how many come before its own, and its own.
     threads: (u32, u32),
+    /// True if its threads run on the cores of a server.
+    pub has_server: bool,
     /// True if its requests are triggers, which become events.
     pub is_trigger: bool,
     /// True if its operations are sessions of cartridges.
@@ -122,6 +124,7 @@ impl<'m> RequestSource<'m> {
             priority: stream.spec.priority,
             cause: stream.spec.cause,
             threads,
+            has_server: target.serves::<Computing>() || of_servers.is_some(),
             is_trigger: target.serves::<Trigger>(),
             is_session: target.serves::<CartridgeSession>(),
         }

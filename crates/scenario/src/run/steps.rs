@@ -1,12 +1,13 @@
 //! Training in steps: the lives of reader threads, which fetch batches, and of accelerators.
 
 use headrace_kernel::{Draws, Sim, subkey};
+use headrace_storage::Computing;
 use headrace_units::{Bytes, Nanos};
-use headrace_work::{Block, Op, Request};
-use headrace_workload::CheckpointSpec;
+use headrace_work::{Block, Breakdown, Op, Request};
+use headrace_workload::{CheckpointSpec, SamplePlace};
 
 use super::options::End;
-use super::replication::{Hosts, Replication};
+use super::replication::{Hosts, Replication, RequestSource};
 use super::training::{Accelerator, Training};
 use crate::record::{Step, StepTotals};
 
@@ -54,7 +55,7 @@ impl<'m> Work<'m> {
     async fn read(self, thread: u32) {
         let Training { steps, .. } = self.training;
         let (at_a_time, batch) = (self.training.at_a_time(), u64::from(steps.batch));
-        let mut preprocess = self.draws("preprocessing", thread);
+        let (mut preprocess, mut place) = (self.draws("preprocessing", thread), SamplePlace::default());
         for turn in (u64::from(thread)..).step_by(steps.threads as usize) {
             let of = turn * at_a_time / batch;
             if self.training.is_over(of) {
@@ -64,8 +65,8 @@ impl<'m> Work<'m> {
                 self.accelerator().asks.wait().await;
             }
             for n in turn * at_a_time..(turn + 1) * at_a_time {
-                self.read_sample(thread, n).await;
-                self.sim().delay(steps.preprocess.draw(&mut preprocess)).await;
+                self.read_sample(thread, n, &mut place).await;
+                self.compute(thread, steps.preprocess.draw(&mut preprocess)).await;
                 if self.is_ended() {
                     return;
                 }
@@ -74,10 +75,29 @@ impl<'m> Work<'m> {
         }
     }
 
-    async fn read_sample(self, thread: u32, n: u64) {
-        let sample = self.training.data.sample(self.number, n);
+    async fn read_sample(self, thread: u32, n: u64, place: &mut SamplePlace) {
+        let sample = self.training.data.sample(self.number, n, place);
         let (piece, key) = (self.training.steps.read, u64::from(self.number) << 40 | n);
         self.in_pieces(thread, sample, piece, key, (0, 1)).await;
+    }
+
+    /// A thread computes for this time, on a core of its server where it has one.
+    async fn compute(self, thread: u32, time: Nanos) {
+        if !self.source().has_server {
+            return self.sim().delay(time).await;
+        }
+        let thread = self.numbered(thread);
+        let request = Request { thread, ..Request::new(0, Computing(time)) };
+        self.source().way(thread).serve(&request, &mut Breakdown::from(self.sim().now())).await;
+    }
+
+    fn source(&self) -> &'m RequestSource<'m> {
+        &self.of.sources[self.index]
+    }
+
+    /// The number of a thread of this accelerator among all.
+    fn numbered(&self, thread: u32) -> u32 {
+        self.source().thread(self.number * self.training.steps.threads_each() + thread)
     }
 
     /// Reads or writes bytes, a piece after another, each a request: the `first` and each `step` after it.
@@ -89,18 +109,20 @@ impl<'m> Work<'m> {
         key: u64,
         (first, step): (u32, u32),
     ) {
-        let source = &self.of.sources[self.index];
         let keys = self.of.stream(&self.of.plan.streams[self.index], "requests");
         let (end, piece) = (whole.address + whole.bytes, piece.map_or(whole.bytes, |piece| piece.0));
         let mut address = whole.address.saturating_add(u64::from(first).saturating_mul(piece));
         while address < end && !self.is_ended() {
             let block = Block { address, bytes: piece.min(end - address), ..whole };
-            let request = Request::new(subkey(keys.key(key), address), block);
-            source.recorded.borrow_mut().push_back((request, None));
-            let thread = source.thread(self.number * self.training.steps.threads_each() + thread);
-            self.of.request(self.hosts, self.index, thread).await;
+            self.ask(thread, Request::new(subkey(keys.key(key), address), block)).await;
             address = address.saturating_add(u64::from(step).saturating_mul(piece));
         }
+    }
+
+    /// Sends a request and waits for its answer.
+    async fn ask(self, thread: u32, request: Request<Block>) {
+        self.source().recorded.borrow_mut().push_back((request, None));
+        self.of.request(self.hosts, self.index, self.numbered(thread)).await;
     }
 
     /// The life of the accelerator: step after step.
@@ -192,15 +214,32 @@ impl<'m> Work<'m> {
     /// Writes what is this accelerator's of a checkpoint, or reads it back, when all have come so far, and waits for the others.
     /// Returns how long all of them took.
     async fn all_transfer(self, checkpoint: &CheckpointSpec, op: Op, number: u64) -> Nanos {
+        let came = self.sim().now();
         self.training.barrier.meet().await;
         let began = self.sim().now();
+        if op == Op::Write {
+            self.of.note_step(self.index, |totals| totals.waited(began - came));
+        }
+        if self.number == 0 {
+            self.of.note_step(self.index, |totals| totals.begun += 1);
+        }
         let lanes = checkpoint.at_once(op);
         for lane in 1..lanes {
             self.sim().spawn(self.transfer(*checkpoint, op, number, (lane, lanes)));
         }
         self.transfer(*checkpoint, op, number, (0, lanes)).await;
+        if checkpoint.sync && op == Op::Write {
+            self.flush(number).await;
+        }
         self.training.barrier.meet().await;
         self.sim().now() - began
+    }
+
+    /// Waits until all that was written is on the medium.
+    async fn flush(self, number: u64) {
+        let keys = self.of.stream(&self.of.plan.streams[self.index], "flushes");
+        let key = subkey(keys.key(number), u64::from(self.number));
+        self.ask(0, Request::new(key, Block { op: Op::Flush, address: 0, bytes: 0 })).await;
     }
 
     /// Transfers the pieces of a lane: each `lane.1`-th of a checkpoint. Waits until those of all lanes are.

@@ -176,7 +176,7 @@ const BUFFERS: &str = "
 system:
   ldc: {type: readout, concentrators: 4, sub_event: 1 MB, rate: 100 MB/s, buffer: 4 MB, when_full: WHEN, builder: gdc}
   gdc: {type: event_builder, builders: 2, buffers: 2, preset: ethernet_1g, recorder: {type: recorder, to: [disk], write: 16 MB}}
-  disk: {type: disk, device: seagate-st3500630ns}
+  disk: {type: disk, positioning: addressed, device: seagate-st3500630ns}
 workload: {trigger: {to: ldc, arrivals: {every: 20 ms}}}
 run: {time: 60 s, requests: 100000, warm_up: none}
 ";
@@ -321,8 +321,8 @@ system:
     recorder:
       {{type: recorder, streams: {streams}, cores: 2, smt: 1.2, format: {{per_event: 1 ms}}, compress: {{ratio: 1.7, rate: 80 MB/s}},
        to: [a, b], affinity: {affinity}, write: 1 MB}}
-  a: {{type: disk, device: seagate-st3500630ns}}
-  b: {{type: disk, device: seagate-st3500630ns}}
+  a: {{type: disk, positioning: addressed, device: seagate-st3500630ns}}
+  b: {{type: disk, positioning: addressed, device: seagate-st3500630ns}}
 workload: {{trigger: {{to: ldc, arrivals: {arrivals}, outstanding: 500}}}}
 run: {{seed: {seed}, requests: 2000, time: 30 s}}
 ",

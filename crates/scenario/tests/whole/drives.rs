@@ -367,7 +367,7 @@ fn work_beside_requests_and_the_end_of_a_load_are_no_load() {
         let found = simulate(text, "test.yaml", &[], &options, &Progress::default());
         found.unwrap_or_else(|problems| panic!("{}", problems.rendered())).results
     };
-    let mirror = "parts: {d: {type: disk, device: seagate-st3500630ns}}
+    let mirror = "parts: {d: {type: disk, positioning: addressed, device: seagate-st3500630ns}}
 system: {a: {type: array, level: raid1, of: d, disks: 2, scrub: {rate: 40 MB/s}}}
 workload: {u: {to: a, arrivals: {poisson: 1 /s}, size: 4 KiB, align: 4 KiB, op: read}}
 run: {seed: 1, time: 1 min}

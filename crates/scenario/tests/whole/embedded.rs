@@ -28,7 +28,7 @@ const SYSTEMS: [(&str, &str); 6] = [
         "60 /s",
     ),
     (
-        "d: {type: disk, device: maxtor-7y250p0}\n  t: {type: file_system, of: d, memory: 10 MB, copy: 1 GB/s}",
+        "d: {type: disk, positioning: addressed, device: maxtor-7y250p0}\n  t: {type: file_system, of: d, memory: 10 MB, copy: 1 GB/s}",
         "30 /s",
     ),
 ];

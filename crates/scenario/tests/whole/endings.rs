@@ -17,7 +17,7 @@ fn assert_note(results: &Results, note: &str) {
 }
 
 const CACHE: &str = "
-parts: {p: {type: disk, device: seagate-st32171w}}
+parts: {p: {type: disk, positioning: addressed, device: seagate-st32171w}}
 system:
   c: {type: controller, cache: {size: 256 MiB, writes: back}}
   v: {type: array, level: raid1, of: p, disks: 2, controllers: [c]}
@@ -25,7 +25,7 @@ system:
 
 const FILE_SYSTEM: &str = "
 system:
-  d: {type: disk, device: seagate-st32171w}
+  d: {type: disk, positioning: addressed, device: seagate-st32171w}
   fs: {type: file_system, of: d, memory: 64 MiB}
 ";
 
@@ -120,7 +120,7 @@ fn a_rebuild_that_cannot_go_on_takes_no_time() {
     let array = |level: &str, more: &str| {
         format!(
             "
-parts: {{p: {{type: disk, device: seagate-st18000nm000j}}}}
+parts: {{p: {{type: disk, positioning: addressed, device: seagate-st18000nm000j}}}}
 system:
   loop: {{type: link, rate: 1 GB/s}}
   v: {{type: array, of: p, stripe_unit: 64 KiB, via: [loop], {level}, {more}}}
@@ -269,7 +269,7 @@ run: {requests: 3000}
 fn a_bitmap_of_tiny_regions_ends_a_run() {
     let text = format!(
         "
-parts: {{p: {{type: disk, device: seagate-st18000nm000j}}}}
+parts: {{p: {{type: disk, positioning: addressed, device: seagate-st18000nm000j}}}}
 system: {{v: {{type: array, of: p, level: raid1, disks: 2, bitmap: {{chunk: 1 B}}}}}}
 workload: {{w: {{to: v, arrivals: {{poisson: 1 /s}}, op: write, size: 100 GB}}}}
 run: {{requests: 10, {LIMITS}}}

@@ -153,7 +153,7 @@ system:
     overhead: {overhead}
     give_up: 20 ms
     recorder: {{type: recorder, from: host, to: [disk], write: 1 MB}}
-  disk: {{type: disk, device: seagate-st3500630ns}}
+  disk: {{type: disk, positioning: addressed, device: seagate-st3500630ns}}
 workload: {{trigger: {{to: ldc, arrivals: {{poisson: 300 /s}}, outstanding: 500}}}}
 run: {{seed: {seed}, requests: 2000, time: 30 s}}
 {fails}

@@ -68,7 +68,7 @@ fn a_service_of_exactly_the_time_asked_is_in_time() {
 }
 
 const MIXED: &str = "
-system: {d: {type: disk, device: seagate-st32171w}}
+system: {d: {type: disk, positioning: addressed, device: seagate-st32171w}}
 workload: {users: {to: d, arrivals: {poisson: 20 /s}, op: {reads: 70 %}, size: 4 KiB}}
 run: {requests: 20000}
 ";
@@ -123,7 +123,7 @@ fn bursts_have_a_busiest_stretch_and_steady_load_has_none() {
 #[test]
 fn the_slowest_say_where_they_waited() {
     let found = run("
-parts: {p: {type: disk, device: seagate-st32171w}}
+parts: {p: {type: disk, positioning: addressed, device: seagate-st32171w}}
 system: {v: {type: array, level: raid0, of: p, disks: 4, stripe_unit: 64 KiB}}
 workload: {users: {to: v, arrivals: {poisson: 120 /s}, size: 4 KiB, op: read}}
 run: {requests: 100000}
@@ -147,7 +147,7 @@ run: {requests: 100000}
 fn the_slowest_are_those_of_a_whole_run_that_drifts() {
     for (rate, faults) in [(280, ""), (80, "faults: [{component: volume, fails: 100 s, returns: 130 s}]")] {
         let found = run(&format!(
-            "parts: {{spindle: {{type: disk, device: exos-x18}}}}\n\
+            "parts: {{spindle: {{type: disk, positioning: addressed, device: exos-x18}}}}\n\
              system: {{volume: {{type: array, level: raid5, of: spindle, disks: 4, stripe_unit: 64 KiB}}}}\n\
              workload: {{users: {{to: volume, arrivals: {{poisson: {rate} /s}}, size: 16 KiB, op: {{reads: 70 %}}}}}}\n{faults}\n\
              run: {{requests: 60000, replications: 2}}\n"

@@ -22,10 +22,10 @@ fn json(results: &Results) -> serde_json::Value {
 
 const ARRAY: &str = "
 parts:
-  spindle: {type: disk, device: seagate-st3500630ns}
+  spindle: {type: disk, positioning: addressed, device: seagate-st3500630ns}
 system:
   tds: {type: array, level: raid0, of: spindle, disks: 3, stripe_unit: 128 KiB}
-  single: {type: disk, device: seagate-st3500630ns}
+  single: {type: disk, positioning: addressed, device: seagate-st3500630ns}
 workload:
   users: {to: tds, arrivals: {poisson: 20 /s}, op: {reads: 60 %}, size: 640 KiB}
 run: {requests: 30000}
@@ -51,9 +51,15 @@ workload:
         let volume = found.components.iter().find(|component| component.path == "volume").unwrap();
         (notes.count(), volume.undestaged.unwrap(), found.bottleneck.clone())
     };
-    let (notes, left, bottleneck) = filling(&with(text, &[("run.requests", "2000")], 1));
+    let short = with(text, &[("run.requests", "2000")], 1);
+    assert!(short.answer.starts_with("FILLING: "), "{}", short.answer);
+    let (notes, left, bottleneck) = filling(&short);
     assert_eq!((notes, bottleneck.and_then(|found| found.saturates_at)), (1, None));
     assert!(left > 0.99, "{left}");
+    let told = short.notes.iter().find_map(|note| note.split_once("run up to ")).expect("it says how long");
+    let times: f64 = told.1.split(' ').next().unwrap().parse().unwrap();
+    let long = with(text, &[("run.requests", &format!("{:.0}", 2000.0 * times))], 1);
+    assert!(filling(&long).0 == 0 && !long.answer.contains("FILLING"), "{times}: {}", long.answer);
     // Nor is anything said of what more clients would bring.
     let closed = [
         ("run.requests", "2000"),
@@ -442,7 +448,7 @@ fn time_has_an_end() {
 fn what_cannot_work_is_refused() {
     let disk = |seeks: &str| {
         format!(
-            "{{type: disk, device: {{capacity: 1 TB, cylinders: 3, rotation: 7200 rpm, media_rate_outer: 80 MB/s, \
+            "{{type: disk, positioning: addressed, device: {{capacity: 1 TB, cylinders: 3, rotation: 7200 rpm, media_rate_outer: 80 MB/s, \
              media_rate_inner: 40 MB/s, seek_read: {seeks}, seek_write: {seeks}}}}}"
         )
     };

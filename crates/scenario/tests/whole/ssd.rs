@@ -83,6 +83,24 @@ fn a_port_of_half_the_rate_halves_what_the_wire_limits() {
     assert!((fast * SATA / 600e6 - 1.0).abs() < 0.01 && (slow * SATA / 300e6 - 1.0).abs() < 0.01);
 }
 
+/// A SATA drive in a SAS port is what it is in a SATA port of the rate that both have; a drive of another kind does not fit.
+#[test]
+fn a_sas_port_speaks_sata_to_a_sata_drive() {
+    let at = |interface: &str| {
+        let drive = format!("device: samsung-pm883-480gb, interface: {interface}, written: 0 %");
+        iops(&drive, "arrivals: {closed: {depth: 32}}", 20_000)
+    };
+    for (sas, sata) in
+        [("sas_22_5g", "sata_6g"), ("sas_12g", "sata_6g"), ("sas_6g", "sata_6g"), ("sas_3g", "sata_3g")]
+    {
+        assert_eq!(at(sas), at(sata), "{sas}");
+    }
+    let text = "system:\n  drive: {type: ssd, device: {like: samsung-pm883-480gb, interface: sas_12g}, interface: sata_6g}\n\
+                workload:\n  users: {to: drive, arrivals: {poisson: 1 /s}}\n";
+    let problems = simulate(text, "port.yaml", &[], &Options::default(), &Progress::default()).unwrap_err();
+    assert!(problems.rendered().contains("the port is SATA, and the drive SAS"), "{}", problems.rendered());
+}
+
 /// Little's law between the tags and the port: 2 commands outstanding, each of 25.0 µs and a crossing.
 #[test]
 fn few_commands_outstanding_are_limited_by_latency() {
@@ -223,7 +241,7 @@ fn discarded_data_takes_no_flash() {
 
 #[test]
 fn only_solid_state_drives_discard() {
-    let text = "system: {spindle: {type: disk, device: hp-c3323a}}\n\
+    let text = "system: {spindle: {type: disk, positioning: addressed, device: hp-c3323a}}\n\
                 workload: {users: {to: spindle, op: discard, arrivals: {poisson: 1 /s}}}\n";
     let found = simulate(text, "disk.yaml", &[], &Options::default(), &Progress::default());
     let told = found.expect_err("it is refused").rendered();

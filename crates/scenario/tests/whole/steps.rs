@@ -81,6 +81,90 @@ fn handing_over_and_preprocessing_take_their_time() {
     close(training("1 ms", steps).1.au.unwrap(), 10.0 / 20.0, 1.0, "AU with preprocessing");
 }
 
+/// Threads preprocess on the cores of their server: four accelerators ask for 4 × 8 × 5 ms in each step, which two cores give in 80 ms.
+#[test]
+fn preprocessing_takes_cores_of_the_server() {
+    let of = |cores: u32| {
+        let steps = "accelerators: 4, batch: 8, threads: 4, compute: 50 ms, preprocess: 5 ms, prefetch: 8";
+        let text = format!(
+            "system: {{host: {{type: server, cores: {cores}, attached: [store]}}, store: {{type: station, servers: 64, service: 1 ms, capacity: 1 GB}}}}
+workload: {{training: {{from: host, to: store, size: 100 kB, arrivals: {{steps: {{{steps}}}}}}}}}
+run: {{requests: 20000}}
+"
+        );
+        let results = found(&text).unwrap_or_else(|problems| panic!("{problems}"));
+        let host = results.components.iter().find(|component| component.path == "host").unwrap();
+        (results.streams[0].steps.clone().unwrap().au.unwrap(), host.utilisation.unwrap())
+    };
+    let (au, busy) = of(2);
+    close(au, 50.0 / 80.0, 1.0, "AU with two cores");
+    close(busy, 1.0, 1.0, "both are busy");
+    let (au, busy) = of(16);
+    assert!(au > 0.999, "{au}");
+    close(busy, 4.0 * 8.0 * 5.0 / 50.0 / 16.0, 2.0, "of sixteen");
+}
+
+/// Without a barrier, accelerators that come to a checkpoint early wait there: samples per second are those of the whole run.
+#[test]
+fn accelerators_wait_for_each_other_before_a_checkpoint() {
+    let steps = "accelerators: 8, batch: 1, threads: 2, compute: {exponential: 100 ms}, barrier: false, \
+                 samples: 3200, epochs: 1, checkpoint: {every: 10, size: 1 MB}";
+    let (results, steps) = training("0.1 ms", steps);
+    close(steps.samples_per_s, 3200.0 / results.simulated_s, 0.5, "samples per second");
+    assert!(steps.au.unwrap() < 0.75, "{steps:?}");
+}
+
+/// Restores take no part of the time of steps and checkpoints: one step of 50 ms, and a checkpoint of four writes of 10 ms.
+#[test]
+fn the_share_of_checkpoints_leaves_out_restores() {
+    let steps = "accelerators: 2, batch: 0, compute: 50 ms, epochs: 1, \
+                 checkpoint: {every: 1, size: 400 kB, write: 100 kB, restores: 10}";
+    let (_, steps) = training("10 ms", steps);
+    close(steps.checkpoint_share, 40.0 / 90.0, 1e-6, "share of checkpoints");
+    close(steps.restore_ms.unwrap(), 40.0, 1e-6, "a restore");
+}
+
+/// A run that ends during its only checkpoint says that its rate leaves that out.
+#[test]
+fn a_run_that_ends_during_a_checkpoint_says_so() {
+    let of = |time: &str| {
+        let steps = "accelerators: 2, batch: 2, threads: 2, compute: 10 ms, checkpoint: {every: 100, size: 100 MB, write: 1 MB}";
+        let text = format!(
+            "system: {{store: {{type: station, servers: 8, service: 10 ms, capacity: 1 GB}}}}
+workload: {{training: {{to: store, size: 1 MB, arrivals: {{steps: {{{steps}}}}}}}}}
+run: {{time: {time}, warm_up: none}}
+"
+        );
+        let results = found(&text).unwrap_or_else(|problems| panic!("{problems}"));
+        let told = results.notes.iter().any(|note| note.contains("the run ended during a checkpoint"));
+        assert_eq!(told, results.streams[0].steps.as_ref().unwrap().checkpoint_unfinished);
+        told
+    };
+    assert!(of("1.5 s"));
+    assert!(!of("2.5 s"));
+}
+
+/// A checkpoint in the memory of a file system is not on the medium before it is flushed: sixteen writes and a flush, of 10 ms each, one at a time.
+#[test]
+fn a_checkpoint_that_is_synchronised_is_on_the_medium() {
+    let of = |more: &str| {
+        let checkpoint = format!("{{every: 1, size: 16 MiB, write: 1 MiB{more}}}");
+        let text = format!(
+            "system:
+  fs: {{type: file_system, of: store, memory: 1 GiB, copy: 10 GB/s, max_request: 1 MiB}}
+  store: {{type: station, service: 10 ms, capacity: 10 GB}}
+workload: {{training: {{to: fs, size: 1 MB, arrivals: {{steps: {{accelerators: 1, batch: 0, compute: 1 s, epochs: 8, checkpoint: {checkpoint}}}}}}}}}
+run: {{warm_up: none}}
+"
+        );
+        let results = found(&text).unwrap_or_else(|problems| panic!("{problems}"));
+        results.streams[0].steps.clone().unwrap().checkpoint_ms.unwrap()
+    };
+    let (in_memory, synchronised) = (of(""), of(", sync: true"));
+    assert!(in_memory < 5.0, "{in_memory}");
+    close(synchronised, in_memory + 170.0, 1.0, "on the medium");
+}
+
 /// A run of given epochs reads the data set as often, each sample in pieces, and ends.
 #[test]
 fn epochs_end_the_run() {
@@ -206,8 +290,7 @@ fn checkpoints_alone_take_as_long_as_the_accelerator_with_the_most() {
     let counts = [&results.streams[0].reads, &results.streams[0].writes];
     assert_eq!(counts.map(|of| of.as_ref().map(|of| of.count)), [Some(3 * 28), Some(5 * 28)]);
     close(results.simulated_s * 1e3, 5.0 * 56.0 + 3.0 * 62.0, 0.1, "the run ends when the last is read back");
-    let told =
-        "training: checkpoints of 2800 kB: written in 6 ms (466.7 MB/s), read back in 12 ms (233.3 MB/s); ";
+    let told = "training: checkpoints of 2800 kB: written in 6 ms (466.7 MB/s), 11 % of the time, read back in 12 ms (233.3 MB/s); ";
     assert!(results.answer.contains(told), "{}", results.answer);
     assert!(results.answer.contains("with 12 clients"), "{}", results.answer);
     assert!(!results.answer.contains("samples"), "{}", results.answer);
@@ -216,13 +299,13 @@ fn checkpoints_alone_take_as_long_as_the_accelerator_with_the_most() {
 /// Ten samples of 1000 B in a file are three pieces of 4 KiB at most, whichever batches need them; two accelerators share a file.
 #[test]
 fn small_samples_of_a_file_are_read_piece_by_piece() {
-    let reads = |accelerators: u32, more: &str| {
+    let reads = |size: &str, accelerators: u32, more: &str| {
         let steps = format!(
             "accelerators: {accelerators}, batch: 5, compute: 10 ms, samples: 40, samples_per_file: 10, read: 4 KiB, epochs: 2{more}"
         );
         let text = format!(
             "system: {{s: {{type: station, servers: 64, service: 2 ms, capacity: 1 GB}}}}
-workload: {{training: {{to: s, size: 1000 B, arrivals: {{steps: {{{steps}}}}}}}}}
+workload: {{training: {{to: s, size: {size}, arrivals: {{steps: {{{steps}}}}}}}}}
 run: {{requests: 20000, warm_up: none}}
 "
         );
@@ -231,9 +314,12 @@ run: {{requests: 20000, warm_up: none}}
         assert_eq!(steps, 2 * 8, "{}", found.answer);
         found.streams[0].reads.as_ref().or(Some(&found.streams[0].response)).map(|reads| reads.count)
     };
-    assert_eq!(reads(1, ""), Some(2 * 4 * 3));
-    assert_eq!(reads(1, ", threads: 4, fetch: sample"), Some(2 * 4 * 3));
-    assert_eq!(reads(8, ""), Some(2 * 8 * 2), "each reads half a file: 5000 B");
+    // Of several sizes, ten are 9000 B to 11,000 B, as many pieces.
+    for size in ["1000 B", "{uniform: {from: 900 B, to: 1100 B, step: 1 B}}"] {
+        assert_eq!(reads(size, 1, ""), Some(2 * 4 * 3), "{size}");
+        assert_eq!(reads(size, 1, ", threads: 4, fetch: sample"), Some(2 * 4 * 3), "{size}");
+        assert_eq!(reads(size, 8, ""), Some(2 * 8 * 2), "each reads half a file of {size}");
+    }
 }
 
 #[test]
@@ -306,6 +392,7 @@ fn mistakes_are_told_by_the_field() {
     };
     let cases = [
         ("", ", samples: 101", "they need 101.4 MB, and there are 100 MB"),
+        ("", ", samples: 19, samples_per_file: 10", "19 are no whole number of files of 10"),
         ("", ", samples: 9", "a step takes 10 samples, and there are 9"),
         (", op: write", "", "training has no `op`"),
         (", pattern: sequential", "", "training has no `pattern`"),

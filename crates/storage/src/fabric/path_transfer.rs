@@ -42,10 +42,11 @@ impl Work<'_> for PathTransfer {
     /// When the whole of the phase has come; the breakdown ends with its head.
     type Reply = Nanos;
 
-    /// The data that goes along: the request's, or none of its bytes.
+    /// The data that goes along: the request's, or none of its bytes. Messages have none.
     #[inline]
     fn data(&self) -> Block {
-        let bytes = if self.phase.has_data(self.block.op) { self.block.bytes } else { 0 };
+        let has_data = self.phase.has_data(self.block.op) && !matches!(self.part, TransferPart::Messages(_));
+        let bytes = if has_data { self.block.bytes } else { 0 };
         Block { bytes, ..self.block }
     }
 

@@ -135,7 +135,7 @@ proptest! {
         slow in prop::collection::vec((0u64..12_000, 0usize..5, 100u32..2000), 1..8),
         writes in 0u64..4,
     ) {
-        let declustered = (disks == 7).then_some(DeclusteredSpec { width: 4, spares: 2 });
+        let declustered = (disks == 7).then_some(DeclusteredSpec { width: 4, spares: 2, row: None });
         let array = ArraySpec { spares, declustered, ..evicting(level, disks) };
         let names: Vec<String> = slow.iter().map(|(_, number, _)| disk(number % disks as usize)).collect();
         let changes: Vec<_> =

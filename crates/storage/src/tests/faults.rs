@@ -344,7 +344,7 @@ fn a_rebuild_lets_hosts_go_first() {
 /// A declustered array rebuilds to its free units, and back when the disk is replaced.
 #[test]
 fn a_distributed_spare_takes_what_a_disk_had() {
-    let declustered = Some(DeclusteredSpec { width: 4, spares: 1 });
+    let declustered = Some(DeclusteredSpec { width: 4, spares: 1, row: None });
     let array = ArraySpec { declustered, ..spec(Level::Raid5, 9) };
     let reads: Vec<_> = (0..40).map(|n| (ms(20_000), Op::Read, n * UNIT, UNIT)).collect();
     let fails = [(ms(10), "volume/station[2]", Change::Fails)];
@@ -383,8 +383,11 @@ fn any_array() -> impl Strategy<Value = (ArraySpec, u32)> {
                 Level::Raid10 | Level::Raid01 => 4 + 2 * (more / 2),
                 _ => 5 + more,
             };
-            let declustered = (declustered && redundant(level).is_some())
-                .then(|| DeclusteredSpec { width: (disks - 1).max(5), spares: u32::from(disks > 5) });
+            let declustered = (declustered && redundant(level).is_some()).then(|| DeclusteredSpec {
+                width: (disks - 1).max(5),
+                spares: u32::from(disks > 5),
+                row: (more == 2).then_some(Bytes(4 * UNIT)),
+            });
             (ArraySpec { spares, declustered, ..spec(level, disks) }, disks + spares)
         },
     )

@@ -95,7 +95,7 @@ proptest! {
         failure in 0u64..400,
         hot in 0u32..2,
     ) {
-        let declustered = Some(DeclusteredSpec { width, spares });
+        let declustered = Some(DeclusteredSpec { width, spares, row: None });
         let scrub = ScrubSpec { chunk: Bytes(rows * UNIT), in_flight, ..ScrubSpec::default() };
         let array = ArraySpec { declustered, spares: hot, ..scrubbed(Level::Raid5, 7, scrub) };
         let requests: Vec<_> = (0..20).map(|n| (ms(n * 9), if n % 2 == 0 { Op::Read } else { Op::Write }, n * UNIT, UNIT)).collect();

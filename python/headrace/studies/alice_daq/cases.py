@@ -13,7 +13,7 @@ GIB = 1 << 30
 KIB = 1 << 10
 FILE_SYSTEMS = {"XFS": "xfs.yaml", "StorNext": "stornext.yaml"}
 
-SPINDLE: Json = {"type": "disk", "device": "seagate-st3500630ns"}
+SPINDLE: Json = {"type": "disk", "device": "seagate-st3500630ns", "positioning": "addressed"}
 EXACT: Json = SPINDLE | {"positioning": "mechanical"}
 # A command of a client, as in the study of the same arrays.
 COMMAND = "0.1 ms"

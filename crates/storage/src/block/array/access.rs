@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ArraySpec;
 use super::cache::CachePlan;
+use super::layout::ArrayLayout;
 use crate::core::graph::Lowering;
 
 /// Sharing of the requests to an array by two controllers.
@@ -56,13 +57,13 @@ impl ArraySpec {
         &self,
         at: &mut Lowering,
         controllers: &[NodeId],
-        stripe: u64,
+        layout: &ArrayLayout,
     ) -> Option<Option<CachePlan>> {
         let shared = match &self.cache {
             Some(_) => None,
             None => at.shared_cache(controllers)?,
         };
         let Some(cache) = self.cache.as_ref().or(shared.as_ref()) else { return Some(None) };
-        cache.plan(at, stripe, shared.is_some()).map(Some)
+        cache.plan(at, (layout.disks(), layout.stripe_bytes()), shared.is_some()).map(Some)
     }
 }

@@ -137,7 +137,7 @@ impl ArraySpec {
     }
 
     pub(super) fn check_declustered(&self, at: &mut Lowering, disks: u64) -> Option<()> {
-        let Some(DeclusteredSpec { width, spares }) = self.declustered else { return Some(()) };
+        let Some(DeclusteredSpec { width, spares, row }) = self.declustered else { return Some(()) };
         let Some(redundant) = self.level.redundant().filter(|_| self.level != Level::Raid4) else {
             let message = format!("{} cannot be declustered", self.level.name());
             return at.refuse("declustered", message, Some("choose raid5, raid6 or erasure"));
@@ -154,6 +154,11 @@ impl ArraySpec {
         if u64::from(width) + u64::from(spares) > disks {
             let message = format!("{width} units of a stripe and {spares} spare do not fit on {disks} disks");
             return at.refuse("declustered.width", message, Some("give more disks, or narrower stripes"));
+        }
+        let unit = self.unit();
+        if let Some(row) = row.filter(|row| row.0 == 0 || !row.0.is_multiple_of(unit.0.max(1))) {
+            let message = format!("{row} is no multiple of the stripe unit of {unit}");
+            return at.refuse("declustered.row", message, Some("give whole stripe units"));
         }
         Some(())
     }

@@ -260,7 +260,7 @@ impl Spec for ArraySpec {
         }
         let paths = self.paths(at)?;
         let controllers = self.controllers(at)?;
-        let cache = self.cache_plan(at, &controllers, layout.stripe_bytes())?;
+        let cache = self.cache_plan(at, &controllers, &layout)?;
         let plan = ArrayPlan {
             level: self.level,
             layout,
@@ -349,7 +349,9 @@ impl ArraySpec {
         let width = self.declustered.map_or(disks, |declustered| u64::from(declustered.width));
         let parity = |rotation, redundant| {
             let placement = self.declustered.map_or(UnitPlacement::Rotated(rotation), |declustered| {
-                UnitPlacement::Declustered(Declustered::new(disks, width, u64::from(declustered.spares)))
+                let units = declustered.row.map_or(1, |row| row.0 / unit.max(1)).max(1);
+                let placement = Declustered::new(disks, width, u64::from(declustered.spares));
+                UnitPlacement::Declustered(placement.in_rows_of(units))
             });
             ArrayLayout::Parity(Parity {
                 width,

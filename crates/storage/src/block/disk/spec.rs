@@ -16,7 +16,7 @@ pub struct DiskSpec {
     /// A drive from the catalogue by name, the path of a device file relative to the scenario (`./mine.yaml`), a
     /// variation of either, or its parameters in full.
     pub device: DeviceRef<DiskNumbers>,
-    /// How positions on the platter are modelled.
+    /// How positions on the platter are modelled. Sequential requests, rebuilds, and drives that reorder need `mechanical`.
     #[serde(default)]
     pub positioning: Positioning,
     /// Scheduling policy, for `positioning: mechanical`. Default: the drive's own.
@@ -66,8 +66,8 @@ impl DiskSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Positioning {
-    /// The arm moves from where the last request left it to where this one's address lies.
-    #[default]
+    /// The arm moves from where the last request left it to where this one's address lies, and each request waits for the platter: small
+    /// requests at random addresses, which theory covers.
     Addressed,
     /// From one random position to another; the second also determines the transfer rate. Addresses are
     /// ignored.
@@ -76,5 +76,6 @@ pub enum Positioning {
     Independent,
     /// Exact: the platter rotates in virtual time, sectors lie where the layout puts them, and cache and
     /// interface are modelled. The initial angle is random.
+    #[default]
     Mechanical,
 }

@@ -33,6 +33,15 @@ pub enum Interface {
     /// SAS-4, 22.5 Gbaud, 128b/150b: 2.4 GB/s per direction, sold as 24G.
     #[serde(rename = "sas_22_5g")]
     Sas22,
+    /// NVMe, PCI Express 3.0 ×2, 8 GT/s, 128b/130b: 1.97 GB/s per direction. Backplanes and sockets with two lanes for a drive.
+    #[serde(rename = "nvme_gen3_x2")]
+    Nvme3Half,
+    /// NVMe, PCI Express 4.0 ×2, 16 GT/s: 3.94 GB/s per direction.
+    #[serde(rename = "nvme_gen4_x2")]
+    Nvme4Half,
+    /// NVMe, PCI Express 5.0 ×2, 32 GT/s: 7.88 GB/s per direction.
+    #[serde(rename = "nvme_gen5_x2")]
+    Nvme5Half,
     /// NVMe, PCI Express 3.0 ×4, 8 GT/s, 128b/130b: 3.94 GB/s per direction.
     #[serde(rename = "nvme_gen3_x4")]
     Nvme3,
@@ -42,6 +51,11 @@ pub enum Interface {
     /// NVMe, PCI Express 5.0 ×4, 32 GT/s: 15.75 GB/s per direction.
     #[serde(rename = "nvme_gen5_x4")]
     Nvme5,
+}
+
+/// Bytes per second of lanes of PCI Express from generation 3 on, which sends 128 of 130 bits as data.
+const fn pcie(lanes: f64, transfers_per_s: f64) -> f64 {
+    lanes * transfers_per_s / 8.0 * 128.0 / 130.0
 }
 
 /// A packet of PCI Express: 256 B of data, and 26 B of header, sequence number, checksum and framing (PCI Express Base Specification;
@@ -70,6 +84,7 @@ impl Interface {
         match self {
             Self::Sata1 | Self::Sata3 | Self::Sata6 => Protocol::Sata,
             Self::Sas3 | Self::Sas6 | Self::Sas12 | Self::Sas22 => Protocol::Sas,
+            Self::Nvme3Half | Self::Nvme4Half | Self::Nvme5Half => Protocol::Nvme,
             Self::Nvme3 | Self::Nvme4 | Self::Nvme5 => Protocol::Nvme,
         }
     }
@@ -92,16 +107,32 @@ impl Interface {
             Self::Sas6 => SasPreset::Sas6.mb_per_s() * 1e6,
             Self::Sas12 => SasPreset::Sas12.mb_per_s() * 1e6,
             Self::Sas22 => SasPreset::Sas22.mb_per_s() * 1e6,
-            Self::Nvme3 => 4.0 * 8e9 / 8.0 * 128.0 / 130.0,
-            Self::Nvme4 => 4.0 * 16e9 / 8.0 * 128.0 / 130.0,
-            Self::Nvme5 => 4.0 * 32e9 / 8.0 * 128.0 / 130.0,
+            Self::Nvme3Half => pcie(2.0, 8e9),
+            Self::Nvme4Half => pcie(2.0, 16e9),
+            Self::Nvme5Half => pcie(2.0, 32e9),
+            Self::Nvme3 => pcie(4.0, 8e9),
+            Self::Nvme4 => pcie(4.0, 16e9),
+            Self::Nvme5 => pcie(4.0, 32e9),
         })
     }
 
-    /// The interface on which a drive and what it is plugged into agree: the slower. None where they do not speak the same.
-    pub fn with(self, other: Self) -> Option<Self> {
-        let slower = if other.rate().get() < self.rate().get() { other } else { self };
-        (self.protocol() == other.protocol()).then_some(slower)
+    /// The interface on which a port and the drive in it agree: the slower. A SAS port speaks SATA to a SATA drive, in effect (SAS: the
+    /// Serial ATA Tunneled Protocol, and ports that find a SATA drive directly attached). None where a drive does not fit.
+    pub fn with(self, drive: Self) -> Option<Self> {
+        let port = match (self.protocol(), drive.protocol()) {
+            (Protocol::Sas, Protocol::Sata) => self.as_sata(),
+            _ => self,
+        };
+        let slower = if drive.rate().get() < port.rate().get() { drive } else { port };
+        (port.protocol() == drive.protocol()).then_some(slower)
+    }
+
+    /// Returns what a SAS port speaks to a SATA drive: no SATA is faster than 6 Gb/s.
+    const fn as_sata(self) -> Self {
+        match self {
+            Self::Sas3 => Self::Sata3,
+            _ => Self::Sata6,
+        }
     }
 
     /// Number of commands outstanding that its protocol allows: native command queueing has 32, a SAS port or a queue of NVMe 64 Ki.

@@ -18,7 +18,7 @@ use crate::core::meter::{Activity, Meter};
 use crate::core::theory::Phase;
 use crate::core::work::Serve;
 use crate::fabric::path_transfer::{PathTransfer, TransferPart};
-use crate::fabric::server::Paths;
+use crate::fabric::server::{Computing, Paths};
 use crate::fabric::switch::Switch;
 
 /// A route whose ways are known.
@@ -317,5 +317,11 @@ impl<'m> Serve<'m, Block> for Route<'m> {
         if let Some(room) = &self.room {
             room.put(1);
         }
+    }
+}
+
+impl<'m> Serve<'m, Computing> for Route<'m> {
+    async fn serve(&'m self, request: &Request<Computing>, breakdown: &mut Breakdown) {
+        Box::pin(self.nodes[SERVER].serve(request, breakdown)).await;
     }
 }

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use headrace_analytic::Distribution;
 use headrace_kernel::{Resource, Round, Sim};
 use headrace_units::{Bytes, Nanos, PerSecond};
-use headrace_work::{Breakdown, Op, Request};
+use headrace_work::{Block, Breakdown, Op, Request};
 
 use crate::core::component::{Component, Plan, Theory};
 use crate::core::context::{Edge, NodeContext};
@@ -259,6 +259,26 @@ impl<'m> Component<'m> for Server<'m> {
 
     fn begin(&'m self) {
         self.threads.begin(self);
+    }
+}
+
+/// Work of a thread on its data, which takes this time of a core.
+#[derive(Clone, Copy, Debug)]
+pub struct Computing(pub Nanos);
+
+impl Work<'_> for Computing {
+    type Reply = ();
+
+    fn data(&self) -> Block {
+        Block { op: Op::Read, address: 0, bytes: 0 }
+    }
+
+    fn failed(_: &Breakdown) {}
+}
+
+impl<'m> Serve<'m, Computing> for Server<'m> {
+    async fn serve(&'m self, request: &Request<Computing>, breakdown: &mut Breakdown) {
+        self.work(request.thread, request.work.0, breakdown).await;
     }
 }
 

@@ -124,6 +124,15 @@ impl<'m> Memory<'m> {
         self.draining.get() || self.is_stuck()
     }
 
+    /// How urgently dirty data has to go: 0 up to `high`, in bytes, 1 where the memory is full of it or someone waits for space.
+    pub(super) fn urgency(&self, high: u64) -> f64 {
+        if self.is_wanted() {
+            return 1.0;
+        }
+        let dirty: u64 = self.caches.borrow().iter().map(|(cache, _)| cache.dirty_bytes()).sum();
+        (dirty.saturating_sub(high) as f64 / self.size.saturating_sub(high).max(1) as f64).min(1.0)
+    }
+
     /// Returns true if someone waits for space and nothing else would free any.
     fn is_stuck(&self) -> bool {
         self.is_wanted() && !self.caches.borrow().iter().any(|(cache, _)| cache.is_making_room())

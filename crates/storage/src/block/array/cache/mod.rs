@@ -233,6 +233,11 @@ impl<'m> ArrayCache<'m> {
         (span.to / line * line).saturating_sub(span.from.div_ceil(line) * line)
     }
 
+    /// Bytes that are not on the disks yet.
+    fn dirty_bytes(&self) -> u64 {
+        self.counts.dirty.borrow().value()
+    }
+
     /// Updates the level of dirty data.
     fn note_dirty(&self) {
         let held = self.contents.borrow().dirty_bytes();

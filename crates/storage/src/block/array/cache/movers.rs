@@ -3,12 +3,10 @@
 use headrace_units::Fraction;
 use headrace_work::{Block, Breakdown, Cause, Op, Request};
 
+use super::spec::LEAST_DESTAGED;
 use super::{ArrayCache, ByteSpan};
 use crate::block::array::Array;
 use crate::core::meter::add;
-
-/// Stripes destaged in parallel, where nothing else is set: an estimate.
-const DESTAGED_AT_ONCE: u32 = 8;
 
 /// All that is dirty of one stripe, on its way.
 struct Destage {
@@ -20,7 +18,7 @@ impl<'m> ArrayCache<'m> {
     /// Starts as many movers as there is work for.
     pub(super) fn move_on(&'m self, array: &'m Array<'m>) {
         let sim = self.context.shared.sim;
-        while self.destaging.get() < self.plan.at_once.unwrap_or(DESTAGED_AT_ONCE) {
+        while self.destaging.get() < self.destaged_at_once() {
             let Some(first) = self.next_destage() else { break };
             self.destaging.set(self.destaging.get() + 1);
             sim.spawn(self.destage_from(array, first));
@@ -36,12 +34,22 @@ impl<'m> ArrayCache<'m> {
         }
     }
 
+    /// Returns the number of stripes to destage in parallel: more the fuller the cache, so that hosts that read wait little while it has room
+    /// (linear threshold scheduling: Varma and Jacobson, "Destage algorithms for disk arrays with nonvolatile caches", 1995).
+    fn destaged_at_once(&self) -> u32 {
+        self.plan.at_once.unwrap_or_else(|| {
+            let more = f64::from(self.plan.most_destaged - LEAST_DESTAGED);
+            LEAST_DESTAGED + (more * self.memory().urgency(self.plan.high)) as u32
+        })
+    }
+
     /// Destages for as long as there is something to do.
     async fn destage_from(&'m self, array: &'m Array<'m>, first: Destage) {
         let mut next = Some(first);
         while let Some(destage) = next {
             self.destage(array, destage).await;
-            next = self.next_destage();
+            let goes_on = self.destaging.get() <= self.destaged_at_once();
+            next = if goes_on { self.next_destage() } else { None };
         }
         self.destaging.set(self.destaging.get() - 1);
         self.move_on(array);

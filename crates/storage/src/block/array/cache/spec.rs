@@ -26,8 +26,9 @@ pub struct ArrayCacheSpec {
     /// Read-ahead per sequential stream, in whole stripes. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead: Option<Bytes>,
-    /// Number of stripes destaged in parallel, and of stripes read ahead in parallel. Default: 8 destaged, an
-    /// estimate; read-ahead is bounded by `read_ahead` alone, and neighbouring stripes are one command to a disk.
+    /// Number of stripes destaged in parallel, and of stripes read ahead in parallel. Default: 8 destaged, and the fuller the cache
+    /// above `destage.high` the more, up to 4 for each disk, estimates. Read-ahead is bounded by `read_ahead` alone, and neighbouring stripes
+    /// are one command to a disk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1024))]
     pub stripes_at_once: Option<u32>,
@@ -95,6 +96,8 @@ pub struct CachePlan {
     pub(super) read_ahead: u64,
     /// Stripes moved in parallel, if the user bounds them.
     pub(super) at_once: Option<u32>,
+    /// Stripes destaged in parallel where the cache is full and `at_once` says nothing else.
+    pub(super) most_destaged: u32,
     pub(super) run: u64,
     pub(super) high: u64,
     pub(super) low: u64,
@@ -113,11 +116,11 @@ impl CachePlan {
 }
 
 impl ArrayCacheSpec {
-    /// Checks it, for an array whose stripes hold `stripe` bytes of data.
+    /// Checks it, for an array of some disks whose stripes hold `stripe` bytes of data.
     pub(in crate::block::array) fn plan(
         &self,
         at: &mut Lowering,
-        stripe: u64,
+        (disks, stripe): (u64, u64),
         shared: bool,
     ) -> Option<CachePlan> {
         // What is wrong with a shared cache is said of the array that it does not fit.
@@ -154,6 +157,7 @@ impl ArrayCacheSpec {
             stripe,
             read_ahead: self.read_ahead.map_or(0, |ahead| ahead.0),
             at_once: self.stripes_at_once,
+            most_destaged: most_destaged(disks),
             run: self.run.0,
             high: share(high),
             low: share(low),
@@ -162,6 +166,17 @@ impl ArrayCacheSpec {
             volatile: self.volatile,
         })
     }
+}
+
+/// Stripes destaged in parallel while a cache has room; where it is full, for each disk, and for all: estimates.
+pub(super) const LEAST_DESTAGED: u32 = 8;
+const DESTAGED_FOR_EACH: u64 = 4;
+const MOST_DESTAGED: u32 = 1024;
+
+/// Returns the number of stripes to destage in parallel where the cache is full. Small writes touch two or three disks of each, so that each disk has about ten
+/// commands to choose from: with fewer, a cache would let the disks do less than hosts with deep queues do.
+fn most_destaged(disks: u64) -> u32 {
+    (DESTAGED_FOR_EACH * disks).clamp(LEAST_DESTAGED.into(), MOST_DESTAGED.into()) as u32
 }
 
 /// The largest power of two up to 64 KiB that divides the data of a stripe.

@@ -9,12 +9,15 @@ use headrace_kernel::RngStream;
 /// Rows come in slices. In a slice each disk plays a column, by a permutation; the units of its stripes are dealt out to the columns
 /// in turn, round the end to the next row, and the last columns are the spare. Permutations are drawn at random (Merchant and
 /// Yu, 1996); each is used once for every rotation of it, so that over as many slices as there are disks every disk plays every column
-/// once, as in ZFS's dRAID. The same `disks` and `width` give the same placement in every run.
+/// once, as in ZFS's dRAID. There each row has many units of a disk, which as many stripes in turn fill. The same `disks` and `width` give the
+/// same placement in every run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Declustered {
     disks: u64,
     width: u64,
     spares: u64,
+    /// Units of a disk in a row.
+    units: u64,
     /// Permutations of the disks, one after another.
     bases: Arc<[u16]>,
 }
@@ -49,7 +52,12 @@ impl Declustered {
     pub fn new(disks: u64, width: u64, spares: u64) -> Self {
         assert!(width + spares <= disks, "{width} units and {spares} spares do not fit on {disks} disks");
         let bases = (0..BASES).flat_map(|number| permutation(disks, number)).collect();
-        Self { disks, width, spares, bases }
+        Self { disks, width, spares, units: 1, bases }
+    }
+
+    /// Returns this placement with `units` of each disk in a row.
+    pub fn in_rows_of(self, units: u64) -> Self {
+        Self { units, ..self }
     }
 
     /// Returns the number of disks.
@@ -81,32 +89,43 @@ impl Declustered {
 
     /// Number of stripes after which units lie on the same disks again.
     pub fn period(&self) -> u64 {
-        self.slice().1 * self.disks * BASES
+        self.slice().1 * self.disks * BASES * self.units
     }
 
-    /// The disk and the row of the `n`-th unit of a stripe.
+    /// The disk of the `n`-th unit of a stripe, and the unit's number there.
     pub fn at(&self, stripe: u64, n: u64) -> (usize, u64) {
+        let (disk, row) = self.in_row(stripe / self.units, n);
+        (disk, row * self.units + stripe % self.units)
+    }
+
+    /// The disk and the row of the `n`-th unit of stripes that share a row.
+    fn in_row(&self, stripe: u64, n: u64) -> (usize, u64) {
         let (rows, stripes) = self.slice();
         let (slice, position) = (stripe / stripes, stripe % stripes * self.width + n);
         (self.disk(slice, position % self.columns()), slice * rows + position / self.columns())
     }
 
-    /// The stripe whose unit lies in a row of a disk; `None` where that is free.
-    pub fn stripe_of(&self, row: u64, disk: usize) -> Option<u64> {
+    /// The stripe of a unit of a disk; `None` where that is free.
+    pub fn stripe_of(&self, unit: u64, disk: usize) -> Option<u64> {
+        let stripe = self.stripe_in_row(unit / self.units, disk)?;
+        Some(stripe * self.units + unit % self.units)
+    }
+
+    fn stripe_in_row(&self, row: u64, disk: usize) -> Option<u64> {
         let (rows, stripes) = self.slice();
         let slice = row / rows;
         let column = (0..self.columns()).find(|column| self.disk(slice, *column) == disk)?;
         Some(slice * stripes + (row % rows * self.columns() + column) / self.width)
     }
 
-    /// The disk with the `n`-th free unit of a row.
-    pub fn spare(&self, row: u64, n: u64) -> usize {
-        self.disk(row / self.slice().0, self.columns() + n)
+    /// The disk on which the `n`-th of the units with this number is free.
+    pub fn spare(&self, unit: u64, n: u64) -> usize {
+        self.disk(unit / self.units / self.slice().0, self.columns() + n)
     }
 
-    /// The number of stripes on this number of rows: whole slices only.
-    pub fn stripes(&self, rows: u64) -> u64 {
+    /// The number of stripes on this number of units of each disk: whole slices only.
+    pub fn stripes(&self, units: u64) -> u64 {
         let (each, stripes) = self.slice();
-        rows / each * stripes
+        units / (each * self.units) * stripes * self.units
     }
 }

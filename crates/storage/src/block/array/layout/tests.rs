@@ -226,9 +226,11 @@ proptest! {
     /// Declustered: a stripe has its units on as many disks; two units share no place; free units are on no stripe's place; a place knows
     /// its stripe; and over as many slices as disks, each disk has the same number of units of each kind.
     #[test]
-    fn a_declustered_placement_is_one_to_one(disks in 3u64..14, width in 2u64..8, spares in 0u64..3) {
+    fn a_declustered_placement_is_one_to_one(
+        disks in 3u64..14, width in 2u64..8, spares in 0u64..3, units in 1u64..4
+    ) {
         prop_assume!(width + spares <= disks);
-        let placement = Declustered::new(disks, width, spares);
+        let placement = Declustered::new(disks, width, spares).in_rows_of(units);
         let (rows, slices) = ((1..).find(|rows| placement.stripes(*rows) > 0).unwrap(), disks);
         let stripes = placement.stripes(rows * slices);
         let mut taken = BTreeSet::new();
@@ -258,8 +260,10 @@ proptest! {
 /// When a disk of a declustered array fails, all others read and write about equal shares of its rebuild.
 #[test]
 fn every_disk_has_its_share_of_a_declustered_rebuild() {
-    for (disks, width, redundant, spares) in [(12, 5, 1, 1), (20, 10, 2, 2), (9, 4, 1, 1)] {
-        let placement = Declustered::new(disks, width, spares);
+    for (disks, width, redundant, spares, units) in
+        [(12, 5, 1, 1, 1), (20, 10, 2, 2, 1), (9, 4, 1, 1, 1), (12, 5, 1, 1, 8)]
+    {
+        let placement = Declustered::new(disks, width, spares).in_rows_of(units);
         let layout = Parity {
             width,
             unit: 16,
@@ -270,7 +274,7 @@ fn every_disk_has_its_share_of_a_declustered_rebuild() {
         let mut failed = vec![false; disks as usize];
         failed[1] = true;
         let (mut read, mut written) = (vec![0u64; disks as usize], vec![0u64; disks as usize]);
-        let stripes = placement.stripes(64 * disks * width);
+        let stripes = placement.stripes(64 * disks * width * units);
         for stripe in 0..stripes {
             let lost = (0..width).map(|n| layout.at(stripe, n)).find(|(disk, _)| *disk == 1);
             let Some((_, row)) = lost else { continue };
