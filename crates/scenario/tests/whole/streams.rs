@@ -272,11 +272,11 @@ fn notes_say_what_plays_no_part() {
     let sequential = "arrivals: {poisson: 10 /s}, pattern: sequential";
     let coupled = notes("seagate-st3500630ns, positioning: coupled", sequential);
     assert!(coupled.contains("the addresses of `users` are ignored"), "{coupled}");
-    let bare = notes("seagate-st3500630ns", sequential);
+    let bare = notes("seagate-st3500630ns, positioning: addressed", sequential);
     assert!(bare.contains("the device file describes none") && !bare.contains("has one"), "{bare}");
-    let cached = notes("hp-c2247a", sequential);
+    let cached = notes("hp-c2247a, positioning: addressed", sequential);
     assert!(cached.contains("`positioning: mechanical` has one"), "{cached}");
-    assert!(!notes("hp-c2247a, positioning: mechanical", sequential).contains("without a cache"));
+    assert!(!notes("hp-c2247a", sequential).contains("without a cache"));
 }
 
 /// Whole stripes reach every disk wherever they begin: theory covers them, and an overload is refused.

@@ -123,7 +123,10 @@ impl Theory for DiskPlan {
     fn note(&self, view: View, load: &Load) -> Option<String> {
         let sampled = matches!(self.spec.positioning, Positioning::Coupled | Positioning::Independent);
         if load.clients > 1 && self.queue().keeps_order() && load.uniform {
-            let mechanical = if sampled { "`positioning: mechanical`, " } else { "" };
+            let mechanical = match self.spec.positioning {
+                Positioning::Mechanical => "",
+                _ => "`positioning: mechanical`, ",
+            };
             return Some(format!(
                 "`{}` serves commands in the order in which they come, so more of them in flight make it no faster; to have it choose, \
                  give {mechanical}`queue_depth: 32` and `scheduling: sptf`",
