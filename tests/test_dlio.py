@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from conftest import Run
-from headrace import ScenarioError
+from headrace import Scenario, ScenarioError
 from headrace.measurement import dlio
 
 UNET3D = """
@@ -418,6 +418,17 @@ def test_steps_to_a_checkpoint_are_counted_in_each_epoch(tmp_path: Path) -> None
     checkpoint = made.document["workload"]["training"]["arrivals"]["steps"]["checkpoint"]
     assert (checkpoint["every"], checkpoint["each_epoch"], checkpoint["in_flight"]) == (20, True, 32)
     assert any("au(training) > 70 %" in remark for remark in made.remarks)
+
+
+def test_an_epoch_has_whole_files(tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    data: dict[str, object] = {"num_files_train": 4, "num_samples_per_file": 1200, "record_length_bytes": 1000}
+    more = {"train": {"total_training_steps": 200}, "reader": {"batch_size": 10}}
+    file.write_text(yaml.safe_dump({"dataset": data, **more}))
+    found = dlio.scenario(file)
+    Scenario(yaml.safe_dump(found.document)).check()
+    assert steps(found)["samples"] == 2400
+    assert "an epoch ends with a file: it has 240 steps" in found.remarks
 
 
 def test_a_run_is_as_long_as_its_steps_and_checkpoints_need(tmp_path: Path) -> None:

@@ -1385,7 +1385,7 @@ class ArrayCacheSpec(TypedDict):
     read_ahead: NotRequired[str | None]
     """Read-ahead per sequential stream, in whole stripes. Default: none."""
     stripes_at_once: NotRequired[int | None]
-    """Number of stripes destaged in parallel, and of stripes read ahead in parallel. Default: 8 destaged, and the fuller the cache above `destage.high` the more, up to 4 for each disk, estimates. Read-ahead is bounded by `read_ahead` alone, and neighbouring stripes are one command to a disk."""
+    """Number of stripes destaged in parallel, and of stripes read ahead in parallel. Default, an estimate: 8 are destaged while the cache is filled up to `destage.high`, then more in proportion, and 4 for each disk (8 to 1024) where it is full or a write waits for space. Read-ahead is bounded by `read_ahead` alone, and neighbouring stripes are one command to a disk."""
     run: NotRequired[str]
     """Amount of one stream moved before it switches to another, in both directions; larger runs need fewer seeks. Default: 8 MiB, an estimate."""
     destage: NotRequired[DestageSpec]
@@ -1458,7 +1458,7 @@ class DeclusteredSpec(TypedDict):
     width: int
     """Number of units in a stripe, parity included."""
     spares: NotRequired[int]
-    """Number of units per row reserved for rebuilds (distributed spare)."""
+    """Number of disks that each row leaves free for rebuilds (distributed spare)."""
     row: NotRequired[str | None]
     """Bytes of a disk that consecutive stripes take before the next follow on other disks: rebuilds then read and write long runs. A multiple of `stripe_unit`. Default: `stripe_unit`; ZFS's dRAID has 16 MiB."""
 
@@ -2376,7 +2376,7 @@ class StepSpec(TypedDict):
     barrier: NotRequired[bool]
     """Training is synchronous: no accelerator begins a step before all have ended the one before."""
     samples: NotRequired[int | None]
-    """Samples of the data set. Default: as many as there is room for."""
+    """Samples of the data set, a multiple of `samples_per_file`. Default: as many whole files as there is room for."""
     samples_per_file: NotRequired[int]
     """Samples that lie in one file, and are read in its order: files are shuffled, not their samples."""
     shuffle: NotRequired[bool]

@@ -14,7 +14,7 @@ class ResultsData(TypedDict):
     headrace: str
     """Version of headrace."""
     answer: str
-    """Summary in one or two sentences."""
+    """Summary in a few sentences. It begins with `INCOMPLETE` where the run did not end, and with `FILLING` where most of what was written is still in a cache."""
     notes: list[str]
     """Warnings: limits reached, no steady state, intervals that cannot be trusted."""
     complete: bool
@@ -243,7 +243,7 @@ class StepResults(TypedDict):
     start_share: float
     """Share of computing and stalls of all steps that are the stalls of these."""
     checkpoint_unfinished: bool
-    """True if the run ended during a checkpoint, which none of these times has, and one of fewer than twenty."""
+    """True if the run ended during a checkpoint, and fewer than twenty had ended: its time is in none of these numbers, and would change them by more than 5 %."""
     checkpoints: int
     """Checkpoints written."""
     checkpoint_ms: float | None
@@ -377,7 +377,7 @@ class Bottleneck(TypedDict):
     what: str | None
     """The servers that limit it (as `components[].busiest.what`); `queue depth` if the limit is the number of slots that requests hold while other components serve them; null if all servers do."""
     utilisation: float
-    """Utilisation of these, for all causes; with the time stalled where that leaves a drive hardly any other, and is the smaller part."""
+    """Utilisation of these, for all causes. Of a drive that is busy or stalled for 99.5 % of the time or more, and busy for the greater part of that, it includes the time stalled."""
     saturated: bool
     """True if its utilisation was at least 99.5 %, or 98.5 % in the second half of a run in which requests wait for ever longer, and it fell behind or all streams that reach it are closed."""
     saturates_at: float | None

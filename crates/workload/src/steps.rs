@@ -47,7 +47,7 @@ pub struct StepSpec {
     /// Training is synchronous: no accelerator begins a step before all have ended the one before.
     #[serde(default = "yes")]
     pub barrier: bool,
-    /// Samples of the data set. Default: as many as there is room for.
+    /// Samples of the data set, a multiple of `samples_per_file`. Default: as many whole files as there is room for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub samples: Option<u64>,
@@ -280,10 +280,8 @@ impl StepSpec {
         let empty = |field, bytes: Bytes| {
             (bytes.0 == 0).then(|| Invalid::new(field, "a request needs at least one byte"))
         };
-        let written = |checkpoint: CheckpointSpec| {
-            let [all, _] = checkpoint.each();
-            empty("checkpoint", checkpoint.write.min(Bytes(all)))
-        };
+        let written =
+            |checkpoint: CheckpointSpec| empty("checkpoint", checkpoint.write.min(checkpoint.bytes_of(0)));
         let restores = self.checkpoint.map_or(0, |checkpoint| checkpoint.restores);
         self.read
             .and_then(|bytes| empty("read", bytes))
@@ -317,12 +315,13 @@ pub struct SamplePlace {
 
 impl Default for SamplePlace {
     fn default() -> Self {
+        // In no file: the first sample begins one.
         Self { file: u64::MAX, at: 0, begins: 0 }
     }
 }
 
 /// Returns why samples do not fill whole files; `None` if they do.
-fn in_whole_files(samples: u64, per_file: u64) -> Option<Invalid> {
+fn part_of_a_file(samples: u64, per_file: u64) -> Option<Invalid> {
     let why = || format!("{samples} are no whole number of files of {per_file} (`samples_per_file`)");
     (!samples.is_multiple_of(per_file))
         .then(|| Invalid::new("samples", why()).help("give a multiple of `samples_per_file`"))
@@ -372,7 +371,7 @@ impl DataSet {
         }
         let (least, most) = spec.size.bounds();
         let per_file = u64::from(steps.samples_per_file);
-        if let Some(invalid) = steps.samples.and_then(|samples| in_whole_files(samples, per_file)) {
+        if let Some(invalid) = steps.samples.and_then(|samples| part_of_a_file(samples, per_file)) {
             return Err(invalid);
         }
         let piece = steps.read.filter(|_| per_file > 1 && spec.align.is_none());

@@ -137,6 +137,7 @@ def main() -> None:
         _print_anywhere()
         app()
     except KeyboardInterrupt:
+        # One more ends the program at once, without a trace of where it was.
         _end_at_once()
         print("interrupted", file=sys.stderr)
         raise SystemExit(INTERRUPTED) from None
@@ -154,4 +155,5 @@ def main() -> None:
             sys.stdout.close()
         raise SystemExit(MISTAKE) from None
     finally:
+        # Python itself takes a moment to end.
         _end_at_once()

@@ -436,6 +436,9 @@ class _Configuration:
         if groups:
             # What is read stands for the samples of a batch.
             samples, in_order = samples // batch * reads, max(in_order // batch * reads, 1)
+        samples = -(-samples // in_order) * in_order
+        if limit > 0 and samples // (reads * self.accelerators) > limit:
+            self.remarks.append(f"an epoch ends with a file: it has {samples // (reads * self.accelerators)} steps")
         steps |= {"samples": samples, "epochs": epochs}
         steps |= {"samples_per_file": in_order} if in_order > 1 else {}
         orders = [self._is_shuffled(of) for of in ("file", "sample")]
@@ -605,9 +608,8 @@ class _Configuration:
         """Return the requests by which each accelerator has made enough steps for its utilisation, and checkpoints."""
         steps = stream["arrivals"]["steps"]
         pieces = -(-self._largest(stream) // _bytes(steps["read"]))
-        each = max(STEPS, STEPS_EACH * steps["prefetch"])
-        if "samples" in steps and "epochs" in steps:
-            each = min(each, steps["epochs"] * (steps["samples"] // (steps["batch"] * self.accelerators)))
+        of_all = steps["epochs"] * (steps["samples"] // (steps["batch"] * self.accelerators))
+        each = min(max(STEPS, STEPS_EACH * steps["prefetch"]), of_all)
         wanted = each * steps["batch"] * pieces * self.accelerators
         if checkpoint := steps.get("checkpoint"):
             wanted += max(each // checkpoint["every"], 1) * self._pieces(checkpoint)
@@ -637,7 +639,7 @@ class _Configuration:
         """Return the number of requests that all accelerators make for a checkpoint, flushes included."""
         size, shard, writers = self._of_writers(checkpoint)
         piece = _bytes(checkpoint.get("write", "0 B"))
-        flushes = self.accelerators if checkpoint.get("sync") else 0
+        flushes = (self.accelerators if shard else writers) if checkpoint.get("sync") else 0
         return flushes + writers * -(-(size + shard) // piece) + (self.accelerators - writers) * -(-shard // piece)
 
     def _name_ignored(self, *, trains: bool) -> None:

@@ -319,7 +319,9 @@ impl<'s> Checker<'s> {
         let field = field.as_str()?;
         let mut may_be = self.alternatives(&schema["properties"][field]).into_iter();
         may_be
-            .any(|schema| schema["x-unit"].is_null() && is_of_type(scalar, schema))
+            .any(|schema| {
+                schema["x-unit"].is_null() && is_of_type(scalar, schema) && is_within(scalar, schema)
+            })
             .then(|| format!("write `{{{field}: {}}}`", scalar_text(scalar)))
     }
 
@@ -353,9 +355,8 @@ impl<'s> Checker<'s> {
 
     fn bounds(&mut self, scalar: &Json, schema: &Json, path: &Path) {
         let Some(number) = scalar.as_f64() else { return };
-        let widest = (schema["format"] == "uint32").then_some(f64::from(u32::MAX));
-        let (least, most) = (schema["minimum"].as_f64(), schema["maximum"].as_f64().or(widest));
-        if least.is_some_and(|least| number < least) || most.is_some_and(|most| number > most) {
+        if !is_within(scalar, schema) {
+            let (least, most) = bounds_of(schema);
             let bound = |bound: Option<f64>, word: &str| bound.map(|bound| format!("{word} {bound}"));
             let wanted: Vec<String> =
                 [bound(least, "at least"), bound(most, "at most")].into_iter().flatten().collect();
@@ -398,6 +399,18 @@ fn named(path: &Path) -> String {
         Some(super::PathStep::Index(_)) => last(path),
         None => "the document".to_owned(),
     }
+}
+
+/// Returns the bounds of a number.
+fn bounds_of(schema: &Json) -> (Option<f64>, Option<f64>) {
+    let widest = (schema["format"] == "uint32").then_some(f64::from(u32::MAX));
+    (schema["minimum"].as_f64(), schema["maximum"].as_f64().or(widest))
+}
+
+/// Returns true if a scalar is no number, or one within the bounds of a schema.
+fn is_within(scalar: &Json, schema: &Json) -> bool {
+    let (Some(number), (least, most)) = (scalar.as_f64(), bounds_of(schema)) else { return true };
+    least.is_none_or(|least| number >= least) && most.is_none_or(|most| number <= most)
 }
 
 fn is_of_type(scalar: &Json, schema: &Json) -> bool {

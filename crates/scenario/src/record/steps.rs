@@ -35,8 +35,8 @@ pub struct StepTotals {
     pub compute: u128,
     /// Time waited in other steps, in ns.
     pub stall: u128,
-    /// Transfers of a checkpoint that began.
-    pub begun: u64,
+    /// Checkpoints that are being written: a level, not a total.
+    pub writing: u64,
     /// Checkpoints.
     pub checkpoints: u64,
     /// Time from the beginning of each to the end of its last write, in ns.
@@ -65,14 +65,16 @@ impl StepTotals {
         }
     }
 
-    /// Adds time that an accelerator waited for the others before a checkpoint.
-    pub fn waited(&mut self, time: Nanos) {
-        self.stall += u128::from(time.0);
+    /// An accelerator writes its part of a checkpoint, after it waited for the others; of several, `new` checkpoints begin with it.
+    pub fn begins_checkpoint(&mut self, waited: Nanos, new: u64) {
+        self.stall += u128::from(waited.0);
+        self.writing += new;
     }
 
     /// Adds a checkpoint that took this long.
     pub fn checkpoint(&mut self, took: Nanos) {
         self.checkpoints += 1;
+        self.writing -= 1;
         self.checkpointing += u128::from(took.0);
     }
 
@@ -93,7 +95,7 @@ impl StepTotals {
             first_compute: self.first_compute - earlier.first_compute,
             compute: self.compute - earlier.compute,
             stall: self.stall - earlier.stall,
-            begun: self.begun - earlier.begun,
+            writing: self.writing,
             checkpoints: self.checkpoints - earlier.checkpoints,
             checkpointing: self.checkpointing - earlier.checkpointing,
             restores: self.restores - earlier.restores,
@@ -114,7 +116,7 @@ impl StepTotals {
             first_compute: self.first_compute + other.first_compute,
             compute: self.compute + other.compute,
             stall: self.stall + other.stall,
-            begun: self.begun + other.begun,
+            writing: self.writing + other.writing,
             checkpoints: self.checkpoints + other.checkpoints,
             checkpointing: self.checkpointing + other.checkpointing,
             restores: self.restores + other.restores,

@@ -135,10 +135,15 @@ fn of_clients(bottleneck: &Bottleneck, what: &str, closed: &ClosedLoad, more: &s
 
 /// Returns by how much more requests in flight could raise throughput, if the time without work were used.
 fn by_how_much(bottleneck: &Bottleneck, closed: &ClosedLoad, most: f64, about: &str) -> String {
-    let most = if most > MOST_TOLD { String::new() } else { format!(" {}", multiple(most)) };
     if closed.at_most.is_none() {
-        return format!("{most}, or more where it needs less time per request when more are waiting");
+        let or_more = ", or more where it needs less time per request when more are waiting";
+        return if most > MOST_TOLD {
+            " more than 100×".to_owned()
+        } else {
+            format!(" {}{or_more}", multiple(most))
+        };
     }
+    let most = if most > MOST_TOLD { String::new() } else { format!(" {}", multiple(most)) };
     let varies = bottleneck.not_proportional.as_ref();
     let unless = varies.map(|varies| unless(&alike::limit(varies, None))).unwrap_or_default();
     let at_most = if most.is_empty() { "" } else { " at most" };

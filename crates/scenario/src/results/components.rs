@@ -141,7 +141,8 @@ pub struct Bottleneck {
     /// The servers that limit it (as `components[].busiest.what`); `queue depth` if the limit is the number of slots that requests
     /// hold while other components serve them; null if all servers do.
     pub what: Option<String>,
-    /// Utilisation of these, for all causes; with the time stalled where that leaves a drive hardly any other, and is the smaller part.
+    /// Utilisation of these, for all causes. Of a drive that is busy or stalled for 99.5 % of the time or more, and busy for the greater part of
+    /// that, it includes the time stalled.
     #[schemars(range(min = 0, max = 1))]
     pub utilisation: f64,
     /// True if its utilisation was at least 99.5 %, or 98.5 % in the second half of a run in which requests wait for ever longer, and it fell

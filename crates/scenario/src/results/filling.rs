@@ -36,8 +36,8 @@ pub(super) fn undestaged(id: NodeId, outcomes: &[Outcome]) -> Option<f64> {
     (came > 0.0).then(|| (1.0 - gone / came).max(0.0))
 }
 
-/// By how much longer runs should be at most, so that what is left in a full cache is little of what was written. Where the time in which it
-/// fills is left out as warm-up, less will do.
+/// Returns the factor by which runs should be longer, at most, for a full cache to hold a tenth of what was written; 2 or more. Where the time in
+/// which it fills is left out as warm-up, less will do.
 fn times_as_long(id: NodeId, outcomes: &[Outcome]) -> f64 {
     let room: f64 = readings(id, outcomes).map(|reading| reading.cache_size).sum();
     (room / MOST_LEFT / came_and_gone(id, outcomes).0).max(2.0)
@@ -45,13 +45,15 @@ fn times_as_long(id: NodeId, outcomes: &[Outcome]) -> f64 {
 
 /// Returns the sentence to begin with where the cache that fills has answered for what is behind it: no cache does for long.
 pub(super) fn in_words(components: &[ComponentResults]) -> Option<String> {
-    let left = |component: &&ComponentResults| component.undestaged.filter(|share| *share > MOSTLY_LEFT);
-    let component = components.iter().find(|component| left(component).is_some())?;
-    Some(format!(
-        "FILLING: {:.0} % of what was written is still in the cache of {}; once that is full, writes are no faster than what is behind it.",
-        100.0 * left(&component)?,
-        component.path
-    ))
+    let left = components.iter().filter_map(|component| Some((component.undestaged?, &component.path)));
+    let (share, path) = left.max_by(|(one, _), (other, _)| one.total_cmp(other))?;
+    (share > MOSTLY_LEFT).then(|| {
+        format!(
+            "FILLING: {:.0} % of what was written is still in the cache of {path}; once that is full, writes are no faster than what is \
+             behind it.",
+            100.0 * share
+        )
+    })
 }
 
 /// The cache that still holds the largest share of what was written to it, and that share; none where no cache is filling.

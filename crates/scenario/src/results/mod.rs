@@ -60,7 +60,8 @@ const MOST_STREAMS: usize = 20;
 pub struct Results {
     /// Version of headrace.
     pub headrace: &'static str,
-    /// Summary in one or two sentences.
+    /// Summary in a few sentences. It begins with `INCOMPLETE` where the run did not end, and with `FILLING` where most of what was written is still
+    /// in a cache.
     pub answer: String,
     /// Warnings: limits reached, no steady state, intervals that cannot be trusted.
     pub notes: Vec<String>,

@@ -105,9 +105,10 @@ fn untrained(plan: &Plan, outcome: &Outcome) -> Vec<String> {
         .collect()
 }
 
-/// That a rate leaves out much of the time of a run.
+/// Says that the rate of a short run leaves out the checkpoint during which it ended.
 fn unfinished_checkpoint(stream: &StreamResults) -> Option<String> {
-    let steps = stream.steps.as_ref().filter(|steps| steps.checkpoint_unfinished)?;
+    let steps =
+        stream.steps.as_ref().filter(|steps| steps.checkpoint_unfinished && steps.samples_per_s > 0.0)?;
     let (name, written) = (&stream.name, steps.checkpoints);
     Some(format!(
         "{name}: the run ended during a checkpoint, whose time its {:.4} samples/s leave out ({written} ended): in a longer \

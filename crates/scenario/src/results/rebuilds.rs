@@ -175,8 +175,8 @@ impl RebuildResults<'_> {
             uses().filter_map(of).fold(0.0, |most: f64, busy| most.max(busy))
         };
         let busiest = share * most(&|used| used.utilisation_by_cause.get(name.as_str()).copied());
-        let have_time = most(&|used| Some(used.utilisation? + used.stalled.unwrap_or(0.0))) < FULL;
-        (busiest > 0.0 && busiest < IDLE && have_time).then(|| {
+        let disks_have_time = most(&|used| Some(used.utilisation? + used.stalled.unwrap_or(0.0))) < FULL;
+        (busiest > 0.0 && busiest < IDLE && disks_have_time).then(|| {
             format!(
                 "{}: the {name} keeps its busiest disk {:.0} % busy: chunks in flight limit it; raise `{name}.in_flight` or `{name}.chunk` \
                  if the real array has more",

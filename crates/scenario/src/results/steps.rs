@@ -31,7 +31,8 @@ pub struct StepResults {
     /// Share of computing and stalls of all steps that are the stalls of these.
     #[schemars(range(min = 0, max = 1))]
     pub start_share: f64,
-    /// True if the run ended during a checkpoint, which none of these times has, and one of fewer than twenty.
+    /// True if the run ended during a checkpoint, and fewer than twenty had ended: its time is in none of these numbers, and would change them by
+    /// more than 5 %.
     pub checkpoint_unfinished: bool,
     /// Checkpoints written.
     pub checkpoints: u64,
@@ -64,15 +65,14 @@ pub(super) fn of<'o>(steps: &StepSpec, found: impl Iterator<Item = &'o StreamOut
     let time = spent + starting + checkpointing;
     StepResults {
         steps: all.steps,
-        au: (spent > 0).then(|| all.compute as f64 / spent as f64),
+        au: (all.steps > all.firsts && spent > 0).then(|| all.compute as f64 / spent as f64),
         prefetched_share,
         au_at_most: prefetched_share >= if have_ended { MOSTLY_PREFETCHED } else { MUCH_PREFETCHED },
         samples_per_s: all.samples as f64 * accelerators as f64 / (time as f64 * 1e-9).max(1e-9),
         stall_ms: mean_ms(all.stall, all.steps - all.firsts),
         start_ms: mean_ms(all.first_stall, all.firsts),
         start_share: all.first_stall as f64 / (spent + starting).max(1) as f64,
-        checkpoint_unfinished: all.begun > all.checkpoints + all.restores
-            && all.checkpoints < FEW_CHECKPOINTS * runs,
+        checkpoint_unfinished: all.writing > 0 && all.checkpoints < FEW_CHECKPOINTS * runs,
         checkpoints: all.checkpoints,
         checkpoint_ms: mean_ms(all.checkpointing, all.checkpoints),
         checkpoint_share: checkpointing as f64 / time.max(1) as f64,
@@ -82,7 +82,7 @@ pub(super) fn of<'o>(steps: &StepSpec, found: impl Iterator<Item = &'o StreamOut
     }
 }
 
-/// Beside this many checkpoints, one more that is left out changes the time of all by 5 %.
+/// Beside this many checkpoints, one that is left out changes their time by 5 % at most.
 const FEW_CHECKPOINTS: u64 = 20;
 
 /// From this share on, steps whose batches were fetched before the first had ended say too little of storage.

@@ -218,17 +218,16 @@ impl<'m> Work<'m> {
         self.training.barrier.meet().await;
         let began = self.sim().now();
         if op == Op::Write {
-            self.of.note_step(self.index, |totals| totals.waited(began - came));
-        }
-        if self.number == 0 {
-            self.of.note_step(self.index, |totals| totals.begun += 1);
+            let is_first = u64::from(self.number == 0);
+            self.of.note_step(self.index, |totals| totals.begins_checkpoint(began - came, is_first));
         }
         let lanes = checkpoint.at_once(op);
         for lane in 1..lanes {
             self.sim().spawn(self.transfer(*checkpoint, op, number, (lane, lanes)));
         }
         self.transfer(*checkpoint, op, number, (0, lanes)).await;
-        if checkpoint.sync && op == Op::Write {
+        let writes = op == Op::Write && checkpoint.bytes_of(self.number).0 > 0;
+        if checkpoint.sync && writes {
             self.flush(number).await;
         }
         self.training.barrier.meet().await;

@@ -144,25 +144,36 @@ run: {{time: {time}, warm_up: none}}
     assert!(!of("2.5 s"));
 }
 
+/// Where each step is followed by a checkpoint, none counts, and utilisation is not known.
+#[test]
+fn without_a_step_that_counts_there_is_no_utilisation() {
+    let steps = "accelerators: 4, batch: 1, compute: {exponential: 10 ms}, barrier: false, samples: 400, epochs: 1, \
+                 checkpoint: {every: 1, size: 100 kB}";
+    let (results, steps) = training("1 ms", steps);
+    assert_eq!(steps.au, None, "{}", results.answer);
+    assert!(!results.answer.contains("utilised"), "{}", results.answer);
+}
+
 /// A checkpoint in the memory of a file system is not on the medium before it is flushed: sixteen writes and a flush, of 10 ms each, one at a time.
 #[test]
 fn a_checkpoint_that_is_synchronised_is_on_the_medium() {
-    let of = |more: &str| {
-        let checkpoint = format!("{{every: 1, size: 16 MiB, write: 1 MiB{more}}}");
+    let of = |accelerators: u32, more: &str| {
+        let checkpoint = format!("{{every: 1, size: 16 MiB, write: 1 MiB, writers: 1{more}}}");
         let text = format!(
             "system:
   fs: {{type: file_system, of: store, memory: 1 GiB, copy: 10 GB/s, max_request: 1 MiB}}
   store: {{type: station, service: 10 ms, capacity: 10 GB}}
-workload: {{training: {{to: fs, size: 1 MB, arrivals: {{steps: {{accelerators: 1, batch: 0, compute: 1 s, epochs: 8, checkpoint: {checkpoint}}}}}}}}}
+workload: {{training: {{to: fs, size: 1 MB, arrivals: {{steps: {{accelerators: {accelerators}, batch: 0, compute: 1 s, epochs: 8, checkpoint: {checkpoint}}}}}}}}}
 run: {{warm_up: none}}
 "
         );
         let results = found(&text).unwrap_or_else(|problems| panic!("{problems}"));
         results.streams[0].steps.clone().unwrap().checkpoint_ms.unwrap()
     };
-    let (in_memory, synchronised) = (of(""), of(", sync: true"));
+    let in_memory = of(1, "");
     assert!(in_memory < 5.0, "{in_memory}");
-    close(synchronised, in_memory + 170.0, 1.0, "on the medium");
+    close(of(1, ", sync: true"), in_memory + 170.0, 1.0, "on the medium");
+    close(of(8, ", sync: true"), in_memory + 170.0, 1.0, "of eight, one writes");
 }
 
 /// A run of given epochs reads the data set as often, each sample in pieces, and ends.

@@ -120,6 +120,7 @@ pub(super) struct Drives<'m> {
     /// The time to put a cartridge of each group away from the middle of its tape, by the group of the drive.
     put_away: Vec<Vec<Nanos>>,
     pub(super) drives: RefCell<Vec<TapeDrive>>,
+    /// The drives that no request has, so that requests need not look at all.
     pub(super) vacant: RefCell<Vacant>,
     /// The drive that a cartridge is in or on its way to.
     pub(super) places: RefCell<BTreeMap<Cartridge, usize>>,
@@ -709,7 +710,7 @@ impl<'m> Drives<'m> {
         is_near && if wanted.writes { drive.writes } else { drive.reads }
     }
 
-    /// Changes who has a drive, by which requests find those that none has.
+    /// Changes whether a request has a drive, and keeps `vacant` in step.
     fn change_use<R>(&self, drive: usize, change: impl FnOnce(&mut TapeDrive) -> R) -> R {
         let (state, vacant) = (&mut self.drives.borrow_mut()[drive], &mut self.vacant.borrow_mut());
         vacant.leave(drive, state);
@@ -741,6 +742,7 @@ impl<'m> Drives<'m> {
         self.change_use(drive, |state| self.ends_use(state))
     }
 
+    /// Gives the share of a drive whose use ends, where requests may have waited for that alone.
     fn ends_use(&self, state: &mut TapeDrive) -> Option<SharedUse> {
         let used = self.sim.now() - state.since;
         if state.is_held && state.cause != Cause::Maintenance {

@@ -10,7 +10,7 @@ use super::drives::TapeDrive;
 /// The group of a drive, what it is for, and the group of the cartridge in it.
 type Alike = (usize, bool, bool, Option<usize>);
 
-/// Which drives are unused, and which are being emptied.
+/// Which drives are unused, and which are being emptied. What `alike` looks at changes only while a drive is held: it is in neither set by that.
 #[derive(Default)]
 pub(super) struct Vacant {
     /// Unused drives that are alike, by since when they are unused.
@@ -43,7 +43,7 @@ impl Vacant {
         }
     }
 
-    /// Of unused drives that are alike, the one that was unused longest for which a condition holds.
+    /// Returns, of each set of drives that are alike, the one unused longest for which a condition holds.
     pub fn longest_unused(&self, is: impl Fn(usize) -> bool + Copy) -> impl Iterator<Item = usize> {
         self.unused.values().filter_map(move |alike| alike.iter().map(|(_, at)| *at).find(|at| is(*at)))
     }

@@ -64,6 +64,6 @@ impl ArraySpec {
             None => at.shared_cache(controllers)?,
         };
         let Some(cache) = self.cache.as_ref().or(shared.as_ref()) else { return Some(None) };
-        cache.plan(at, (layout.disks(), layout.stripe_bytes()), shared.is_some()).map(Some)
+        cache.plan(at, layout, shared.is_some()).map(Some)
     }
 }

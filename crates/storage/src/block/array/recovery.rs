@@ -70,7 +70,7 @@ pub struct DeclusteredSpec {
     /// Number of units in a stripe, parity included.
     #[schemars(range(min = 2, max = 10_000))]
     pub width: u32,
-    /// Number of units per row reserved for rebuilds (distributed spare).
+    /// Number of disks that each row leaves free for rebuilds (distributed spare).
     #[serde(default)]
     #[schemars(range(max = 1_000))]
     pub spares: u32,

@@ -251,7 +251,7 @@ impl Spec for ArraySpec {
             return at.refuse(
                 "declustered",
                 message,
-                Some("choose larger disks, or a smaller `stripe_unit`"),
+                Some("choose larger disks, or a smaller `declustered.row` or `stripe_unit`"),
             );
         }
         if capacity.0 > MAX_BYTES {

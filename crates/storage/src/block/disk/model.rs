@@ -123,10 +123,8 @@ impl Theory for DiskPlan {
     fn note(&self, view: View, load: &Load) -> Option<String> {
         let sampled = matches!(self.spec.positioning, Positioning::Coupled | Positioning::Independent);
         if load.clients > 1 && self.queue().keeps_order() && load.uniform {
-            let mechanical = match self.spec.positioning {
-                Positioning::Mechanical => "",
-                _ => "`positioning: mechanical`, ",
-            };
+            let is_mechanical = self.spec.positioning == Positioning::Mechanical;
+            let mechanical = if is_mechanical { "" } else { "`positioning: mechanical`, " };
             return Some(format!(
                 "`{}` serves commands in the order in which they come, so more of them in flight make it no faster; to have it choose, \
                  give {mechanical}`queue_depth: 32` and `scheduling: sptf`",

@@ -33,7 +33,8 @@ pub enum Interface {
     /// SAS-4, 22.5 Gbaud, 128b/150b: 2.4 GB/s per direction, sold as 24G.
     #[serde(rename = "sas_22_5g")]
     Sas22,
-    /// NVMe, PCI Express 3.0 ×2, 8 GT/s, 128b/130b: 1.97 GB/s per direction. Backplanes and sockets with two lanes for a drive.
+    /// NVMe, PCI Express 3.0 ×2, 8 GT/s, 128b/130b: 1.97 GB/s per direction. For backplanes and sockets that give a drive two
+    /// lanes.
     #[serde(rename = "nvme_gen3_x2")]
     Nvme3Half,
     /// NVMe, PCI Express 4.0 ×2, 16 GT/s: 3.94 GB/s per direction.
@@ -116,8 +117,8 @@ impl Interface {
         })
     }
 
-    /// The interface on which a port and the drive in it agree: the slower. A SAS port speaks SATA to a SATA drive, in effect (SAS: the
-    /// Serial ATA Tunneled Protocol, and ports that find a SATA drive directly attached). None where a drive does not fit.
+    /// The interface on which a port and the drive in it agree: the slower. A SATA drive in a SAS port works as in a SATA port of at most 6 Gb/s
+    /// (directly attached, or by the Serial ATA Tunneled Protocol). None where a drive does not fit.
     pub fn with(self, drive: Self) -> Option<Self> {
         let port = match (self.protocol(), drive.protocol()) {
             (Protocol::Sas, Protocol::Sata) => self.as_sata(),

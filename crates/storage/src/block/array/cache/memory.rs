@@ -124,7 +124,8 @@ impl<'m> Memory<'m> {
         self.draining.get() || self.is_stuck()
     }
 
-    /// How urgently dirty data has to go: 0 up to `high`, in bytes, 1 where the memory is full of it or someone waits for space.
+    /// Returns how urgently dirty data has to go: 0 while there is at most `high` of it (bytes), 1 where it fills the memory or a request waits
+    /// for space, and in proportion in between.
     pub(super) fn urgency(&self, high: u64) -> f64 {
         if self.is_wanted() {
             return 1.0;

@@ -34,7 +34,7 @@ impl<'m> ArrayCache<'m> {
         }
     }
 
-    /// Returns the number of stripes to destage in parallel: more the fuller the cache, so that hosts that read wait little while it has room
+    /// Returns the number of stripes to destage in parallel: the fuller the cache, the more. While it has room, reads of hosts wait little
     /// (linear threshold scheduling: Varma and Jacobson, "Destage algorithms for disk arrays with nonvolatile caches", 1995).
     fn destaged_at_once(&self) -> u32 {
         self.plan.at_once.unwrap_or_else(|| {

@@ -4,6 +4,7 @@ use headrace_units::{Bytes, Fraction, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::block::array::layout::ArrayLayout;
 use crate::core::graph::Lowering;
 use crate::core::replacement::ReplacementSpec;
 
@@ -26,9 +27,9 @@ pub struct ArrayCacheSpec {
     /// Read-ahead per sequential stream, in whole stripes. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead: Option<Bytes>,
-    /// Number of stripes destaged in parallel, and of stripes read ahead in parallel. Default: 8 destaged, and the fuller the cache
-    /// above `destage.high` the more, up to 4 for each disk, estimates. Read-ahead is bounded by `read_ahead` alone, and neighbouring stripes
-    /// are one command to a disk.
+    /// Number of stripes destaged in parallel, and of stripes read ahead in parallel. Default, an estimate: 8 are destaged while the cache is
+    /// filled up to `destage.high`, then more in proportion, and 4 for each disk (8 to 1024) where it is full or a write waits for space.
+    /// Read-ahead is bounded by `read_ahead` alone, and neighbouring stripes are one command to a disk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1024))]
     pub stripes_at_once: Option<u32>,
@@ -116,13 +117,14 @@ impl CachePlan {
 }
 
 impl ArrayCacheSpec {
-    /// Checks it, for an array of some disks whose stripes hold `stripe` bytes of data.
+    /// Checks it, for an array of this layout.
     pub(in crate::block::array) fn plan(
         &self,
         at: &mut Lowering,
-        (disks, stripe): (u64, u64),
+        layout: &ArrayLayout,
         shared: bool,
     ) -> Option<CachePlan> {
+        let stripe = layout.stripe_bytes();
         // What is wrong with a shared cache is said of the array that it does not fit.
         let field = |field: &'static str| if shared { "controllers" } else { field };
         let line = self.line.map_or_else(|| largest_line(stripe), |line| line.0);
@@ -157,7 +159,7 @@ impl ArrayCacheSpec {
             stripe,
             read_ahead: self.read_ahead.map_or(0, |ahead| ahead.0),
             at_once: self.stripes_at_once,
-            most_destaged: most_destaged(disks),
+            most_destaged: most_destaged(layout.disks()),
             run: self.run.0,
             high: share(high),
             low: share(low),
@@ -168,13 +170,17 @@ impl ArrayCacheSpec {
     }
 }
 
-/// Stripes destaged in parallel while a cache has room; where it is full, for each disk, and for all: estimates.
+/// Stripes destaged in parallel while the cache has room: an estimate.
 pub(super) const LEAST_DESTAGED: u32 = 8;
+
+/// Stripes destaged in parallel for each disk where the cache is full: an estimate. Small writes touch two or three disks of a stripe, so that
+/// each disk has about ten commands to choose from; with fewer, disks behind a cache would do less than under hosts with deep queues.
 const DESTAGED_FOR_EACH: u64 = 4;
+
+/// The most, of any number of disks: that of `stripes_at_once`.
 const MOST_DESTAGED: u32 = 1024;
 
-/// Returns the number of stripes to destage in parallel where the cache is full. Small writes touch two or three disks of each, so that each disk has about ten
-/// commands to choose from: with fewer, a cache would let the disks do less than hosts with deep queues do.
+/// Returns the number of stripes destaged in parallel where the cache is full.
 fn most_destaged(disks: u64) -> u32 {
     (DESTAGED_FOR_EACH * disks).clamp(LEAST_DESTAGED.into(), MOST_DESTAGED.into()) as u32
 }

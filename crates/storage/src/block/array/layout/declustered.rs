@@ -9,7 +9,8 @@ use headrace_kernel::RngStream;
 /// Rows come in slices. In a slice each disk plays a column, by a permutation; the units of its stripes are dealt out to the columns
 /// in turn, round the end to the next row, and the last columns are the spare. Permutations are drawn at random (Merchant and
 /// Yu, 1996); each is used once for every rotation of it, so that over as many slices as there are disks every disk plays every column
-/// once, as in ZFS's dRAID. There each row has many units of a disk, which as many stripes in turn fill. The same `disks` and `width` give the
+/// once, as in ZFS's dRAID. A row has `units` consecutive units of each disk, and as many
+/// consecutive stripes lie on the same disks: one by default; dRAID has rows of 16 MiB. The same `disks` and `width` give the
 /// same placement in every run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Declustered {
@@ -45,7 +46,7 @@ fn permutation(disks: u64, number: u64) -> Vec<u16> {
 }
 
 impl Declustered {
-    /// Stripes of `width` units over `disks`, of which as many as `spares` in each row are free.
+    /// Stripes of `width` units over `disks`, of which each row leaves `spares` free.
     ///
     /// # Panics
     /// If a stripe does not fit beside the spares.
@@ -65,7 +66,7 @@ impl Declustered {
         self.disks
     }
 
-    /// Returns the number of free units in each row.
+    /// Returns the number of disks that each row leaves free.
     pub fn spares(&self) -> u64 {
         self.spares
     }
@@ -111,6 +112,7 @@ impl Declustered {
         Some(stripe * self.units + unit % self.units)
     }
 
+    /// The stripe, counted by rows, that a row has on a disk; `None` where that is free.
     fn stripe_in_row(&self, row: u64, disk: usize) -> Option<u64> {
         let (rows, stripes) = self.slice();
         let slice = row / rows;

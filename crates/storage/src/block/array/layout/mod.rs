@@ -143,7 +143,7 @@ impl ArrayLayout {
         }
     }
 
-    /// Returns the number of free units in each row.
+    /// Returns the number of disks that each row leaves free.
     pub fn spares(&self) -> u64 {
         match self {
             Self::Parity(Parity { placement: UnitPlacement::Declustered(placement), .. }) => {
