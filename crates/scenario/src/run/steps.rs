@@ -83,9 +83,14 @@ impl<'m> Work<'m> {
 
     /// A thread computes for this time, on a core of its server where it has one.
     async fn compute(self, thread: u32, time: Nanos) {
-        if !self.source().has_server {
-            return self.sim().delay(time).await;
+        if self.source().has_server {
+            Box::pin(self.compute_on_core(thread, time)).await;
+        } else {
+            self.sim().delay(time).await;
         }
+    }
+
+    async fn compute_on_core(self, thread: u32, time: Nanos) {
         let thread = self.numbered(thread);
         let request = Request { thread, ..Request::new(0, Computing(time)) };
         self.source().way(thread).serve(&request, &mut Breakdown::from(self.sim().now())).await;
@@ -119,10 +124,10 @@ impl<'m> Work<'m> {
         }
     }
 
-    /// Sends a request and waits for its answer.
-    async fn ask(self, thread: u32, request: Request<Block>) {
+    /// Sends a request and waits for its answer. No future of its own: there are millions of requests.
+    fn ask(self, thread: u32, request: Request<Block>) -> impl Future<Output = bool> + use<'m> {
         self.source().recorded.borrow_mut().push_back((request, None));
-        self.of.request(self.hosts, self.index, self.numbered(thread)).await;
+        self.of.request(self.hosts, self.index, self.numbered(thread))
     }
 
     /// The life of the accelerator: step after step.
