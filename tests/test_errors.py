@@ -158,8 +158,9 @@ MISTAKES = {
     "a word and its value in one": (("{poisson: 10 /s}", "poisson 10 /s"), ["6:30", "write `{poisson: 10 /s}`"]),
     "a number for a map": (
         ("{poisson: 10 /s}", "{closed: 8}"),
-        ["`closed` is `8`; it must be a map of fields such as `{depth: …}`"],
+        ["`closed` is `8`; it must be a map of fields such as `{depth: …}`", "write `{depth: 8}`"],
     ),
+    "a level of two levels": (("level: raid0", "level: 60"), ["`level` is `60`", "level: raid0, of: LEG, disks: 2"]),
     "a value for a word": (
         ("size: 128 KiB}\nrun", "size: 128 KiB, op: {read: 70%}}\nrun"),
         ["`read` takes no value", "write `op: read`, or `op: {reads: …}`"],

@@ -1460,7 +1460,7 @@ class DeclusteredSpec(TypedDict):
     spares: NotRequired[int]
     """Number of disks that each row leaves free for rebuilds (distributed spare)."""
     row: NotRequired[str | None]
-    """Bytes of a disk that consecutive stripes take before the next follow on other disks: rebuilds then read and write long runs. A multiple of `stripe_unit`. Default: `stripe_unit`; ZFS's dRAID has 16 MiB."""
+    """Bytes of each disk that consecutive stripes fill before the next ones lie on other disks, so that rebuilds read and write long runs. A multiple of `stripe_unit`. Default: `stripe_unit`; ZFS's dRAID has 16 MiB."""
 
 class RebuildSpec(TypedDict):
     """How lost or outdated data of a disk is rebuilt."""

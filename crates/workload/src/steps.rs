@@ -169,8 +169,9 @@ impl CheckpointSpec {
     }
 }
 
-/// Samples in a piece at most. A thread that has read it takes them one after another, and nothing else happens meanwhile.
-const MOST_IN_A_PIECE: u64 = 100_000;
+/// Samples in a piece at most, and in a file if they are of several sizes. A thread that has read the piece takes them one after another, or goes
+/// past them, and nothing else happens meanwhile.
+const MOST_SAMPLES: u64 = 100_000;
 
 /// Sizes from which the mean of a sample is taken.
 const MOST_SIZES: u64 = 64;
@@ -260,6 +261,33 @@ impl StepSpec {
         }))
     }
 
+    /// Returns the size of the pieces in which files of several samples are read; `None` if each sample is read by itself.
+    ///
+    /// # Errors
+    /// Samples are no whole files, or too many of them are in a piece, or in a file where each has to be found by the sizes of those before it:
+    /// the field and why.
+    fn joined_pieces(&self, spec: &StreamSpec) -> Result<Option<Bytes>, Invalid> {
+        let per_file = u64::from(self.samples_per_file);
+        if let Some(samples) = self.samples.filter(|samples| !samples.is_multiple_of(per_file)) {
+            let why = format!("{samples} are no whole number of files of {per_file} (`samples_per_file`)");
+            return Err(Invalid::new("samples", why).help("give a multiple of `samples_per_file`"));
+        }
+        let Some(piece) = self.read.filter(|_| per_file > 1 && spec.align.is_none()) else { return Ok(None) };
+        let sizes = spec.size.support(MOST_SIZES);
+        let mean = sizes.iter().map(|(share, bytes)| share * bytes.0 as f64).sum::<f64>();
+        if piece.0 as f64 / mean.max(1.0) > MOST_SAMPLES as f64 {
+            let size = Bytes(mean as u64);
+            let why = format!("a piece of {piece} has more than {MOST_SAMPLES} samples of {size}");
+            return Err(Invalid::new("read", why).help("read less at a time"));
+        }
+        let (least, most) = spec.size.bounds();
+        if least != most && per_file > MOST_SAMPLES {
+            let why = format!("a file has more than {MOST_SAMPLES} samples of several sizes");
+            return Err(Invalid::new("samples_per_file", why).help("give fewer, or samples of one size"));
+        }
+        Ok(Some(piece))
+    }
+
     /// Returns these steps with the samples of their times read.
     ///
     /// # Errors
@@ -320,13 +348,6 @@ impl Default for SamplePlace {
     }
 }
 
-/// Returns why samples do not fill whole files; `None` if they do.
-fn part_of_a_file(samples: u64, per_file: u64) -> Option<Invalid> {
-    let why = || format!("{samples} are no whole number of files of {per_file} (`samples_per_file`)");
-    (!samples.is_multiple_of(per_file))
-        .then(|| Invalid::new("samples", why()).help("give a multiple of `samples_per_file`"))
-}
-
 /// The data set of a stream: where its samples lie, and in which order they are read.
 #[derive(Clone, Debug)]
 pub struct DataSet {
@@ -371,10 +392,7 @@ impl DataSet {
         }
         let (least, most) = spec.size.bounds();
         let per_file = u64::from(steps.samples_per_file);
-        if let Some(invalid) = steps.samples.and_then(|samples| part_of_a_file(samples, per_file)) {
-            return Err(invalid);
-        }
-        let piece = steps.read.filter(|_| per_file > 1 && spec.align.is_none());
+        let piece = steps.joined_pieces(spec)?;
         let checkpoint_slots = steps.checkpoint_slots(room.0);
         let kept = steps.checkpoints_of(checkpoint_slots).unwrap_or(u64::MAX);
         let checkpoints = last_extents(from.0, room.0.saturating_sub(kept));
@@ -387,13 +405,6 @@ impl DataSet {
             (None, None) => alignment(most.0, steps.samples, left),
         };
         let slot = most.0.next_multiple_of(align);
-        let mean =
-            spec.size.support(MOST_SIZES).iter().map(|(share, bytes)| share * bytes.0 as f64).sum::<f64>();
-        if let Some(piece) = piece.filter(|piece| piece.0 as f64 / mean.max(1.0) > MOST_IN_A_PIECE as f64) {
-            let size = Bytes(mean as u64);
-            let why = format!("a piece of {piece} has more than {MOST_IN_A_PIECE} samples of {size}");
-            return Err(Invalid::new("read", why).help("read less at a time"));
-        }
         let file = per_file.saturating_mul(slot);
         let file_slot = piece.and_then(|_| file.checked_next_multiple_of(BLOCK.0)).unwrap_or(file);
         let places = left / file_slot.max(1) * per_file;

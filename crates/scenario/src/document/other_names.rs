@@ -1,5 +1,11 @@
 //! What other tools call a field or a value: fio, DLIO, DiskSim, data sheets.
 
+/// Levels of two levels: an array of arrays.
+const RAID50: &str =
+    "type: array, level: raid0, of: LEG, disks: 2` with `parts: {LEG: {type: array, level: raid5, …}}";
+const RAID60: &str =
+    "type: array, level: raid0, of: LEG, disks: 2` with `parts: {LEG: {type: array, level: raid6, …}}";
+
 /// Words of others, which of the names that are possible they mean, and what to write.
 const MEANT: &[(&[&str], &str, &str)] = &[
     // The document.
@@ -55,16 +61,8 @@ const MEANT: &[(&[&str], &str, &str)] = &[
     (&["raid4"], "array", "type: array, level: raid4"),
     (&["raid5"], "array", "type: array, level: raid5"),
     (&["raid6"], "array", "type: array, level: raid6"),
-    (
-        &["raid50"],
-        "array",
-        "type: array, level: raid0, of: LEG, disks: 2` with `parts: {LEG: {type: array, level: raid5, …}}",
-    ),
-    (
-        &["raid60"],
-        "array",
-        "type: array, level: raid0, of: LEG, disks: 2` with `parts: {LEG: {type: array, level: raid6, …}}",
-    ),
+    (&["raid50"], "array", RAID50),
+    (&["raid60"], "array", RAID60),
     (&["raid", "jbod"], "array", "type: array, level: raid5"),
     (&["stripe"], "array", "type: array, level: raid0"),
     (&["mirror"], "array", "type: array, level: raid1"),
@@ -86,16 +84,8 @@ const MEANT: &[(&[&str], &str, &str)] = &[
     (&["size", "capacity"], "device", "device: {like: NAME, capacity: 1 TB}"),
     (&["rpm", "rotation", "interface"], "device", "device: NAME"),
     (&["draid"], "array", "type: array, level: raid6, declustered: {width: 10, spares: 1, row: 16 MiB}"),
-    (
-        &["raid50", "50"],
-        "raid5",
-        "level: raid0, of: LEG, disks: 2` with `parts: {LEG: {type: array, level: raid5, …}}",
-    ),
-    (
-        &["raid60", "60"],
-        "raid6",
-        "level: raid0, of: LEG, disks: 2` with `parts: {LEG: {type: array, level: raid6, …}}",
-    ),
+    (&["raid50", "50"], "raid5", RAID50),
+    (&["raid60", "60"], "raid6", RAID60),
     (&["raidz", "raidz1"], "raid5", "level: raid5"),
     (&["raidz2"], "raid6", "level: raid6"),
     (&["raidz3"], "{erasure: …}", "level: {erasure: {parity: 3}}"),

@@ -65,10 +65,10 @@ impl StepTotals {
         }
     }
 
-    /// An accelerator writes its part of a checkpoint, after it waited for the others; of several, `new` checkpoints begin with it.
-    pub fn begins_checkpoint(&mut self, waited: Nanos, new: u64) {
+    /// An accelerator begins to write its part of a checkpoint, after it waited for the others. The first one counts the checkpoint.
+    pub fn begins_checkpoint(&mut self, waited: Nanos, is_first: bool) {
         self.stall += u128::from(waited.0);
-        self.writing += new;
+        self.writing += u64::from(is_first);
     }
 
     /// Adds a checkpoint that took this long.

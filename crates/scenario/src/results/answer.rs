@@ -137,11 +137,7 @@ fn of_clients(bottleneck: &Bottleneck, what: &str, closed: &ClosedLoad, more: &s
 fn by_how_much(bottleneck: &Bottleneck, closed: &ClosedLoad, most: f64, about: &str) -> String {
     if closed.at_most.is_none() {
         let or_more = ", or more where it needs less time per request when more are waiting";
-        return if most > MOST_TOLD {
-            " more than 100×".to_owned()
-        } else {
-            format!(" {}{or_more}", multiple(most))
-        };
+        return format!(" {}{}", multiple(most), if most > MOST_TOLD { "" } else { or_more });
     }
     let most = if most > MOST_TOLD { String::new() } else { format!(" {}", multiple(most)) };
     let varies = bottleneck.not_proportional.as_ref();

@@ -332,11 +332,7 @@ pub(super) fn bottleneck(
         () => Some(by_formula.unwrap_or(0.0).max(1.0 / often)),
     };
     let in_turn = sends_in_turn(plan, id);
-    let by_idle_time =
-        (!is_unknown && !in_turn && !shares_work(plan, id)).then(|| 1.0 / utilisation.min(1.0));
     let not_proportional = not_proportional(plan, id);
-    // What chooses among requests that wait needs less time for each where there are more.
-    let at_most = by_idle_time.filter(|_| not_proportional != Some(id));
     let uneven = uneven(plan, id);
     let background = in_background(plan, busiest, components);
     let estimate =
@@ -356,11 +352,7 @@ pub(super) fn bottleneck(
             .filter(|_| open && !is_stuck)
             .map(|times| if estimate { times.min(FARTHEST_ESTIMATE) } else { times }),
         at_least,
-        closed: clients(plan, id).filter(|clients| *clients > 0).map(|clients| ClosedLoad {
-            clients,
-            at_most,
-            by_idle_time,
-        }),
+        closed: closed(plan, id, utilisation, !is_unknown),
         streams: reaching(plan, id).map(|(_, stream)| stream.name.clone()).collect(),
         estimate,
         uneven,
@@ -372,6 +364,17 @@ pub(super) fn bottleneck(
         trials: None,
         cut_off: false,
     })
+}
+
+/// Returns the gain from more requests in flight at a component whose utilisation is that of the long run if it `is_known`; `None` unless all that
+/// reach it wait for answers.
+fn closed(plan: &Plan, id: NodeId, utilisation: f64, is_known: bool) -> Option<ClosedLoad> {
+    let clients = clients(plan, id).filter(|clients| *clients > 0)?;
+    let is_told = is_known && !sends_in_turn(plan, id) && !shares_work(plan, id);
+    let by_idle_time = is_told.then(|| 1.0 / utilisation.min(1.0));
+    // What chooses among requests that wait needs less time for each where there are more.
+    let at_most = by_idle_time.filter(|_| not_proportional(plan, id) != Some(id));
+    Some(ClosedLoad { clients, at_most, by_idle_time })
 }
 
 /// Returns which of its parts a component is named by: places in a queue, or the busiest of several.

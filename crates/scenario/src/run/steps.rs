@@ -223,7 +223,7 @@ impl<'m> Work<'m> {
         self.training.barrier.meet().await;
         let began = self.sim().now();
         if op == Op::Write {
-            let is_first = u64::from(self.number == 0);
+            let is_first = self.number == 0;
             self.of.note_step(self.index, |totals| totals.begins_checkpoint(began - came, is_first));
         }
         let lanes = checkpoint.at_once(op);

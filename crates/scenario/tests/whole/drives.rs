@@ -412,3 +412,103 @@ run: {{time: 1000 s}}
         assert!(found.bottleneck.unwrap().background > 0.75);
     }
 }
+
+/// Random writes to 24 mirrored disks, 32 at a time. A cache that is full destages as many as the disks need to have work: it does not do less
+/// than the hosts by themselves.
+#[test]
+fn a_full_cache_lets_disks_do_no_less_than_hosts_do() {
+    let of = |cache: &str| {
+        let text = format!(
+            "
+parts: {{disk: {{type: station, service: {{exponential: 10 ms}}, capacity: 1 TB}}}}
+system:
+  raid: {{type: controller{cache}}}
+  v: {{type: array, level: raid10, of: disk, disks: 24, stripe_unit: 64 KiB, controllers: [raid]}}
+workload: {{s: {{to: v, arrivals: {{closed: {{depth: 32}}}}, op: write, size: 4 KiB, align: 4 KiB}}}}
+run: {{requests: 30000}}
+"
+        );
+        run(&text).streams[0].requests_per_s
+    };
+    let (cached, straight) = (of(", cache: {size: 4 MiB, writes: back}"), of(""));
+    assert!(cached > straight, "{cached} with a cache, {straight} without");
+}
+
+/// Data is counted once on the path behind a controller, however many messages and pieces it takes.
+#[test]
+fn a_path_carries_what_its_array_carries() {
+    for (op, path) in [
+        ("read", "sas, preset: sas_12g"),
+        ("write", "sas, preset: sas_12g"),
+        ("write", "scsi_bus, preset: ultra160"),
+        ("read", "fc_loop, rate: 2 Gb/s"),
+    ] {
+        let text = format!(
+            "
+parts: {{disk: {{type: disk, device: seagate-st24000nm007h}}}}
+system:
+  raid: {{type: controller}}
+  path: {{type: {path}}}
+  v: {{type: array, level: raid0, of: disk, disks: 4, stripe_unit: 256 KiB, controllers: [raid], via: path}}
+workload: {{s: {{to: v, arrivals: {{closed: {{depth: 1}}}}, op: {op}, size: 1 MiB, align: 1 MiB, pattern: sequential}}}}
+run: {{requests: 2000}}
+"
+        );
+        let found = run(&text);
+        let rate = |path: &str| {
+            found.components.iter().find(|component| component.path == path).unwrap().bytes_per_s
+        };
+        assert!(
+            (rate("path") / rate("v") - 1.0).abs() < 0.01,
+            "{op}, {path}: {} {}",
+            rate("path"),
+            rate("v")
+        );
+    }
+}
+
+/// A drive that chooses among waiting commands needs less time for each the more there are: what its idle time would give is no bound.
+#[test]
+fn idle_time_is_no_bound_where_a_drive_chooses() {
+    let of = |positioning: &str, depth: u32| {
+        let text = format!(
+            "system: {{d: {{type: disk, device: seagate-st24000nm007h, positioning: {positioning}}}}}
+workload: {{s: {{to: d, arrivals: {{closed: {{depth: {depth}, think: 20 ms}}}}, op: read, size: 4 KiB}}}}
+run: {{requests: 5000}}
+"
+        );
+        let found = run(&text);
+        (found.bottleneck.unwrap().closed.unwrap().at_most, found.streams[0].requests_per_s, found.answer)
+    };
+    let (at_most, few, answer) = of("mechanical", 2);
+    assert!(at_most.is_none() && answer.contains("or more where it needs less time per request"), "{answer}");
+    let (_, many, _) = of("mechanical", 64);
+    assert!(many > 2.0 * few, "{few} {many}");
+    let (at_most, few, answer) = of("coupled", 2);
+    let (_, many, _) = of("coupled", 64);
+    let most = at_most.expect("a queue in order of arrival has a bound");
+    assert!(many < 1.02 * most * few && answer.contains("at most"), "{few} {many}: {answer}");
+}
+
+/// Drives that are always busy or held limit sequential writes, and not a bus that is often busy: a faster one changes nothing.
+#[test]
+fn a_drive_that_stalls_at_times_is_the_bottleneck() {
+    let of = |bus: &str| {
+        let text = format!(
+            "
+parts: {{disk: {{type: disk, device: seagate-st24000nm007h}}}}
+system:
+  raid: {{type: controller, command: 5 us, disk_command: 3 us, bus: {bus}, cache: {{size: 64 MiB, writes: back}}}}
+  sas: {{type: sas, preset: sas_12g, lanes: 8}}
+  v: {{type: array, level: raid6, of: disk, disks: 12, stripe_unit: 256 KiB, controllers: [raid], via: sas}}
+workload: {{s: {{to: v, arrivals: {{closed: {{depth: 4}}}}, op: write, size: 1 MiB, align: 1 MiB, pattern: sequential}}}}
+run: {{requests: 20000}}
+"
+        );
+        let found = run(&text);
+        (found.bottleneck.unwrap().group, found.streams[0].requests_per_s)
+    };
+    let (usual, fast) = (of("6.8 GB/s"), of("20 GB/s"));
+    assert_eq!([&usual.0, &fast.0], ["v/disk", "v/disk"], "{usual:?} {fast:?}");
+    assert!((fast.1 / usual.1 - 1.0).abs() < 0.02, "{usual:?} {fast:?}");
+}

@@ -232,7 +232,7 @@ run: {time: 20 s, requests: 1000000}
 fn a_rebuild_says_its_rate_its_end_and_what_limits_it() {
     let station = "{type: station, service: {exponential: 4 ms}, capacity: 64 MiB}";
     let disk = "{type: disk, device: {like: seagate-st3500630ns, capacity: 64 MiB}, positioning: coupled}";
-    let rebuilt = |spindle: &str, rebuild: &str| {
+    let under = |rate: u32, spindle: &str, rebuild: &str| {
         run(&format!(
             "
 parts: {{spindle: {spindle}}}
@@ -245,18 +245,21 @@ system:
     declustered: {{width: 4, spares: 1}}
     stripe_unit: 64 KiB
     rebuild: {{chunk: 64 KiB{rebuild}}}
-workload: {{users: {{to: volume, arrivals: {{poisson: 100 /s}}, size: 4 KiB}}}}
+workload: {{users: {{to: volume, arrivals: {{poisson: {rate} /s}}, size: 4 KiB}}}}
 faults: [{{component: 'volume/spindle[1]', fails: 2 s}}]
 run: {{time: 30 s, requests: 1000000}}
 "
         ))
     };
+    let rebuilt = |spindle: &str, rebuild: &str| under(100, spindle, rebuild);
     let took = |found: &Results| found.components[0].meters["rebuild_s"].unwrap();
     let (one, usual) = (rebuilt(station, ", in_flight: 1"), rebuilt(station, ""));
     assert!(took(&one) > 4.0 * took(&usual), "{} for {}", took(&one), took(&usual));
     let notes = |rebuild: &str| rebuilt(disk, rebuild).notes.join("; ");
     assert!(notes(", in_flight: 1").contains("chunks in flight limit it"), "{}", notes(", in_flight: 1"));
     assert!(!notes(", in_flight: 1, rate: 1 MB/s").contains("chunks in flight limit it"));
+    let busy = under(1700, disk, ", in_flight: 1").notes.join("; ");
+    assert!(!busy.contains("chunks in flight limit it"), "hosts leave the disks little time: {busy}");
     assert!(
         usual.answer.contains("Rebuild of volume: ") && usual.answer.contains(", done in "),
         "{}",

@@ -346,6 +346,9 @@ workload: {{training: {{to: s, size: {size}, arrivals: {{steps: {{{steps}}}}}}}}
     };
     let small = refused("1 B", ", samples_per_file: 4000000000, read: 1 TB");
     assert!(small.contains("a piece of 1 TB has more than 100000 samples of 1 B"), "{small}");
+    let sizes = "{uniform: {from: 1 kB, to: 2 kB, step: 1 B}}";
+    let several = refused(sizes, ", samples_per_file: 4000000000, read: 1 MB");
+    assert!(several.contains("a file has more than 100000 samples of several sizes"), "{several}");
     let large = refused("900 TB", ", samples_per_file: 4000000000, read: 1 TB");
     assert!(large.contains("a step takes 1000000 samples, and there are 0"), "{large}");
 }

@@ -10,7 +10,8 @@ use super::drives::TapeDrive;
 /// The group of a drive, what it is for, and the group of the cartridge in it.
 type Alike = (usize, bool, bool, Option<usize>);
 
-/// Which drives are unused, and which are being emptied. What `alike` looks at changes only while a drive is held: it is in neither set by that.
+/// Which drives are unused, and which are being emptied. What `alike` looks at changes only while a drive is held, when
+/// it is not among the unused.
 #[derive(Default)]
 pub(super) struct Vacant {
     /// Unused drives that are alike, by since when they are unused.

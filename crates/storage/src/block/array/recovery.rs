@@ -74,8 +74,8 @@ pub struct DeclusteredSpec {
     #[serde(default)]
     #[schemars(range(max = 1_000))]
     pub spares: u32,
-    /// Bytes of a disk that consecutive stripes take before the next follow on other disks: rebuilds then read and write long runs. A multiple
-    /// of `stripe_unit`. Default: `stripe_unit`; ZFS's dRAID has 16 MiB.
+    /// Bytes of each disk that consecutive stripes fill before the next ones lie on other disks, so that rebuilds read and write long runs. A
+    /// multiple of `stripe_unit`. Default: `stripe_unit`; ZFS's dRAID has 16 MiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row: Option<Bytes>,
 }

@@ -9,9 +9,8 @@ use headrace_kernel::RngStream;
 /// Rows come in slices. In a slice each disk plays a column, by a permutation; the units of its stripes are dealt out to the columns
 /// in turn, round the end to the next row, and the last columns are the spare. Permutations are drawn at random (Merchant and
 /// Yu, 1996); each is used once for every rotation of it, so that over as many slices as there are disks every disk plays every column
-/// once, as in ZFS's dRAID. A row has `units` consecutive units of each disk, and as many
-/// consecutive stripes lie on the same disks: one by default; dRAID has rows of 16 MiB. The same `disks` and `width` give the
-/// same placement in every run.
+/// once, as in ZFS's dRAID. A row has `units` consecutive units of each disk, and as many consecutive stripes lie on the same disks: one by
+/// default; dRAID has rows of 16 MiB. The same `disks` and `width` give the same placement in every run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Declustered {
     disks: u64,
