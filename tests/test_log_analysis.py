@@ -5,6 +5,7 @@ import json
 import random
 import re
 from datetime import date, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from conftest import ROOT, Run, opened, without_scripts
 from headrace import ScenarioError, logs
 from headrace.logs import description, replayed, scenario
 from headrace.logs.analysis import concurrency, filters, staging
+from headrace.logs.analysis.drives import FEWEST, drives, fewest_varying, held
 from headrace.logs.analysis.envelope import envelope, fit
 from headrace.logs.analysis.mixture import fitted, truncated_mean
 from headrace.reports import logs as reports
@@ -168,19 +170,23 @@ def test_filters_count_what_each_removed() -> None:
             "outcome": ["done", "failed", "done", "done", "done", "done", "done", "done"],
             "bytes": [10, 20, 40, None, 80, 160, None, 320],
             "seconds": [0.499, 5.0, 7.0, 60.0, 0.0, 12.0, 3.5, 3.25],
-        }
+            "staged": [None, None, True, None, None, None, None, None],
+            "stage_s": [None, None, 90.0, None, None, None, None, None],
+        },
+        schema_overrides={"staged": pl.Boolean, "stage_s": pl.Float64},
     )
     kept, told = filters.passed(frame, filters.of_transfers(rounded=True))
     assert {one.rule: (one.removed, one.removed_bytes) for one in told} == {
         "neither get nor put": (1, 0),
         "not done": (1, 20),
         "no size or no time taken": (1, 0),
+        "read from tape, and its time may contain that": (0, 0),
         "rounded by FTP: 0.499 s, or whole seconds below 10": (2, 50),
         "0 s taken": (1, 80),
     }
     assert kept["bytes"].to_list() == [160, 320]
     assert told[-1].left == 2
-    assert len(filters.of_transfers(rounded=False)) == 4
+    assert len(filters.of_transfers(rounded=False)) == 5
 
 
 def test_a_staging_that_failed_is_none(tmp_path: Path) -> None:
@@ -379,8 +385,7 @@ def test_transfers_that_met_no_other_have_no_narrow_intervals(tmp_path: Path) ->
     assert reports.NARROW not in reports.notes(found)
     logs.convert(logs.read([file], columns={"time": "when", "bytes": "size", "seconds": "took"}), tmp_path / "c.yaml")
     text = (tmp_path / "c.yaml").read_text()
-    assert "minimum tape time" not in text
-    assert "It has no times of stagings." in text
+    assert "the number of drives, the rate of drives, the time of a load" in " ".join(text.replace("#", " ").split())
     # Nothing in the log was on tape, so that no file older than it is.
     assert "unseen: disk" in text
 
@@ -393,6 +398,97 @@ def test_drives_are_those_that_had_a_session_at_once(tmp_path: Path) -> None:
     log = logs.read([tmp_path / "one.csv"], columns=named)
     text = scenario.of(log, replayed.Operations(log.rows, sessions_alone=True), "ops.csv", tmp_path / "one.yaml")
     assert "{drives: 1, arms: 2}" in text
+
+
+def queued(
+    servers: int, busy: float, times: np.ndarray[Any, Any], *, in_order: bool = True
+) -> list[tuple[float, float]]:
+    """Return when each of these was asked for and when it ended: served in order, or at random."""
+    dice, ended, free, waiting, now = np.random.default_rng(7), {}, [0.0] * servers, list[int](), 0.0
+    asked = np.cumsum(dice.exponential(times.mean() / servers / busy, len(times)))
+    coming = list(range(len(times)))
+    while coming or waiting:
+        now = max(now, min(free))
+        if not waiting:
+            now = max(now, asked[coming[0]])
+        while coming and asked[coming[0]] <= now:
+            waiting.append(coming.pop(0))
+        one = waiting.pop(0 if in_order else int(dice.integers(len(waiting))))
+        ended[one] = now + times[one]
+        free[free.index(min(free))] = ended[one]
+    return [(float(asked[at]), float(ended[at])) for at in range(len(times))]
+
+
+def recalls(tmp_path: Path, found: list[tuple[float, float]]) -> logs.Log:
+    rows = [f"{begin:.6f},{end:.6f},stage,{1000 + at},f{at}" for at, (begin, end) in enumerate(found)]
+    (tmp_path / "recalls.csv").write_text("\n".join(["asked,ended,op,size,name", *rows, ""]))
+    columns = {"time": "asked", "end": "ended", "op": "op", "bytes": "size", "file": "name"}
+    return logs.read([tmp_path / "recalls.csv"], columns=columns)
+
+
+@pytest.mark.parametrize("servers", [1, 2, 5, 12])
+@pytest.mark.parametrize("busy", [0.6, 0.9])
+def test_drives_are_found_behind_recalls_that_wait(tmp_path: Path, servers: int, busy: float) -> None:
+    times = np.random.default_rng(servers).lognormal(4.5, 0.6, 2000)
+    found = drives(recalls(tmp_path, queued(servers, busy, times)))
+    assert found is not None
+    assert found.count == servers
+    assert found.held is not None
+    assert found.held["seconds"].to_numpy() == pytest.approx(times, abs=1e-4)
+
+
+def test_drives_are_not_told_where_recalls_wait_in_another_order(tmp_path: Path) -> None:
+    times = np.random.default_rng(1).lognormal(4.5, 0.6, 2000)
+    log = recalls(tmp_path, queued(3, 0.9, times, in_order=False))
+    found = drives(log)
+    assert found is not None
+    assert found.count is None
+    text = scenario.of(log, replayed.Operations(log.rows), "ops.csv", tmp_path / "one.yaml")
+    assert "Set `drives`" in text
+    assert "{drives: 2}" in text
+
+
+def test_few_recalls_have_as_many_drives_as_went_on_at_once(tmp_path: Path) -> None:
+    found = drives(recalls(tmp_path, [(10.0 * at, 10.0 * at + 25) for at in range(FEWEST - 1)]))
+    assert found is not None
+    assert (found.count, found.held) == (3, None)
+
+
+def test_where_a_log_says_when_drives_began_recalls_wait_for_none(tmp_path: Path) -> None:
+    """Three recalls that are asked for at once, and read one after another."""
+    rows = "".join(f"0,{60 * at},{60 * at + 60},recall,1000\n" for at in range(3))
+    (tmp_path / "begun.csv").write_text("asked,begun,ended,op,size\n" + rows)
+    columns = {"requested": "asked", "time": "begun", "end": "ended", "op": "op", "bytes": "size"}
+    found = drives(logs.read([tmp_path / "begun.csv"], columns=columns))
+    assert found is not None
+    assert found.count == 1
+
+
+@given(st.lists(st.tuples(st.floats(0, 1e4), st.floats(1e-3, 1e3)), min_size=1, max_size=40), st.integers(1, 50))
+@settings(deadline=None)
+def test_with_as_many_drives_as_recalls_none_waits(found: list[tuple[float, float]], more: int) -> None:
+    found = sorted(found)
+    begin = np.array([begin for begin, _ in found])
+    end = begin + np.array([taken for _, taken in found])
+    assert held(begin, end, len(found) + more) == pytest.approx(end - begin)
+    times = [held(begin, end, count).sum() for count in range(1, len(found) + 1)]
+    assert all(fewer <= more + 1e-6 for fewer, more in pairwise(times))
+    assert 1 <= fewest_varying(begin, end, len(found)) <= len(found)
+
+
+def test_gets_whose_time_may_contain_the_tape_are_not_fitted(tmp_path: Path) -> None:
+    dice = random.Random(2)
+    sizes = [int(10 ** dice.uniform(8, 10)) for _ in range(400)]
+    rows = [
+        f"{100 * at},get,{size},{0.2 + size / 200e6 + (dice.expovariate(0.01) if at % 2 else 0)},{at % 2}"
+        for at, size in enumerate(sizes)
+    ]
+    (tmp_path / "log.csv").write_text("\n".join(["time,op,bytes,seconds,staged", *rows, ""]))
+    columns = {name: name for name in ("time", "op", "bytes", "seconds", "staged")}
+    found = logs.analyse(logs.read([tmp_path / "log.csv"], columns=columns))
+    assert found["fits"]["get"]["transfers"] == 200
+    assert found["fits"]["get"]["rate_bytes_per_s"]["value"] == pytest.approx(200e6, rel=0.01)
+    assert found["fits"]["get"]["latency_s"]["value"] == pytest.approx(0.2, abs=0.1)
 
 
 def test_each_user_has_a_row_and_the_others_one(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ COLUMNS = ("time_s", "op", "user", "host", "file", "bytes", "staged", "measured_
 # Only where they are known: the size of a file where gets move less, and where on tape it lies.
 FURTHER = ("file_bytes", "cartridge", "position_bytes")
 READS = ("get", "stage")
-REPLAYED = ("get", "put", "stage", "delete", "session")
+REPLAYED = ("get", "put", "stage", "delete", "cancel", "session")
 
 
 # Of a log such as CTA's, whose drives tell what they did.

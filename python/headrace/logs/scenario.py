@@ -1,6 +1,7 @@
 """A scenario that replays a log: what the log says of its archive, and what it does not, marked as assumed."""
 
 import textwrap
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import polars as pl
 from headrace.errors import refusal
 from headrace.logs.analysis import analyse
 from headrace.logs.analysis.concurrency import Sweep
+from headrace.logs.analysis.drives import FEWEST, Drives, drives
 from headrace.logs.analysis.envelope import envelope, fit, says_rate
 from headrace.logs.reading import Log
 from headrace.logs.replayed import IS_SESSION, Operations
@@ -17,22 +19,17 @@ from headrace.logs.rows import KEYS
 Json = dict[str, Any]
 
 FREE = 10  # The pool holds this many times what the log moves: nothing has to be purged.
-LOAD_S = 60.0  # Of a cartridge, where the log has no stagings.
+LOAD_S = 60.0  # Of a cartridge, where the log does not say.
 DRIVE_RATE = 300e6  # Bytes per second, about that of LTO-7 and LTO-8, where the log does not say.
 DRIVES = 2  # Where the log does not say how many were in use.
 STRATUM = 25  # Recalls of which the fastest counts, as of gets.
+STEADY = 0.05  # A load that varies less than this, by its cv, is one time.
+POOL = "a pool that holds everything and delays nothing"
+OUT_OF_ORDER = (
+    "Set `drives`: recalls of this log wait, and not in the order of their requests, so it does not tell how many "
+    "drives there were; {} are assumed."
+)
 
-# What a scenario says of itself, where the log has stagings, and where it has none.
-STAGED = (
-    "# From the log: latencies and client rate (lower envelope of time against size), the numbers of chains",
-    "# (concurrent transfers) and drives (concurrent stagings), and the minimum tape time. Not in a log and thus",
-    "# assumed: a pool that holds everything and delays nothing, cartridges, the rate of drives.",
-)
-UNSTAGED = (
-    "# From the log: latencies and client rate (lower envelope of time against size), and the number of chains",
-    "# (concurrent transfers). It has no times of stagings. Not in the log and thus assumed: a pool that holds",
-    "# everything and delays nothing, cartridges, drives: their number, their rate, the time of a load.",
-)
 # Where no file comes from tape by the log.
 UNSEEN = "# Nothing in the log was read from tape, so files older than it lie in the pool (`unseen: disk`)."
 # Where no file goes to tape in the log.
@@ -61,29 +58,89 @@ def of(log: Log, operations: Operations, csv: str, file: Path) -> str:
         raise refusal(file, f"no latency and rate can be found in {', '.join(log.formats)}", help_)
     rate = max(float(fit["rate_bytes_per_s"]["value"]) for _, fit in lines)
     latency = "".join(f"{op}_latency: {max(fit['latency_s']['value'], 0):.3f} s, " for op, fit in lines)
-    guesses = [GUESSED] * (not all(says_rate(fit) for _, fit in lines))
-    moved, most, drives = operations.file_bytes, found["transfers"]["most"], _most(log, "asked", "stage_s")
-    least, streams = _least_staging(log), _migrating(log)
+    moved, most = operations.file_bytes, found["transfers"]["most"]
+    tapes, streams = Tapes.of(log), _migrating(log)
     migrate = f", migrate: {{every: 1 min, streams: {streams}}}" if streams else ""
     replayed = csv if operations.reads_tape else f"{{file: {csv}, unseen: disk}}"
+    transfers = (
+        "latencies and client rate (the fastest transfers against size), the number of chains (transfers at once)"
+    )
     return "\n".join([
         f"# How long do the operations of {_names(log)} take?",
         "#",
-        *(STAGED if least is not None else UNSTAGED),
-        *guesses,
+        *_comment(f"From the log: {', '.join([transfers, *tapes.said])}."),
+        *_comment(f"Assumed: {', '.join([POOL, 'cartridges', *tapes.assumed])}."),
+        *([GUESSED] * (not all(says_rate(fit) for _, fit in lines))),
+        *tapes.notes,
         *([] if operations.reads_tape else [UNSEEN]),
         *([] if streams else [NOT_MIGRATED]),
         "system:",
         f"  front: {{type: front, {latency}client_rate: {rate / 1e6:.3f} MB/s}}",
         f"  disks: {{type: disk_pool, chains: {most}, volumes: 1, volume: {_volume(moved, most)} B, "
         f"rate: {rate / 1e6:.3f} MB/s, allocate: across_chains}}",
-        f"  tapes: {{type: tape_library, groups: [{{drives: {drives + streams}}}], drive_rate: {rate / 1e6:.3f} MB/s, "
-        f"cartridge: 1 TB, load: {LOAD_S if least is None else least:.3f} s}}",
+        f"  tapes: {{type: tape_library, groups: [{{drives: {tapes.drives + streams}}}], {tapes.fields}}}",
         f"  archive: {{type: archive, front: front, pool: disks, library: tapes{migrate}}}",
         "workload:",
         f"  users: {{to: archive, arrivals: {{log: {replayed}}}}}",
         "",
     ])  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Tapes:
+    """What a log says of its tape library."""
+
+    drives: int
+    rate: float
+    """Of a drive, in B/s."""
+    load: str
+    """Time of a load: one time, or its law."""
+    said: list[str]
+    """What the log says of these, in words, and how."""
+    assumed: list[str]
+    notes: list[str]
+    """Lines of a comment."""
+
+    @property
+    def fields(self) -> str:
+        """The fields of the library but its drives."""
+        return f"drive_rate: {self.rate / 1e6:.3f} MB/s, cartridge: 1 TB, load: {self.load}"
+
+    @staticmethod
+    def of(log: Log) -> "Tapes":
+        """Return what the recalls of a log say, whose cartridges are not known."""
+        found, least = drives(log), _least_staging(log)
+        line = None if found is None or found.held is None else fit(envelope(found.held, STRATUM))
+        rate = line["rate_bytes_per_s"]["value"] if line and says_rate(line) else DRIVE_RATE
+        load = _load(found, rate)
+        said = {
+            f"the number of drives ({found.how if found else ''})": found is not None and found.count is not None,
+            "the rate of drives (the fastest recalls against size)": rate != DRIVE_RATE,
+            "the time of a load (what recalls hold a drive for beyond that rate)": load is not None,
+            "the time of a load (the fastest recall)": load is None and least is not None,
+        }
+        names = ["the number of drives", "the rate of drives", "the time of a load"]
+        told = [what for what, is_said in said.items() if is_said]
+        return Tapes(
+            (found.count if found else None) or DRIVES,
+            rate,
+            load or f"{LOAD_S if least is None else least:.3f} s",
+            told,
+            [name for name in names if not any(what.startswith(name) for what in told)],
+            _comment(OUT_OF_ORDER.format(DRIVES)) if found is not None and found.count is None else [],
+        )
+
+
+def _load(found: Drives | None, rate: float) -> str | None:
+    """Return the law of the time for which recalls hold a drive beyond their transfer; none where that is not known."""
+    if found is None or found.held is None or found.held.height < FEWEST:
+        return None
+    beyond = found.held.select((pl.col("seconds") - pl.col("bytes") / rate).clip(0)).to_series()
+    mean, spread = float(beyond.mean()), float(beyond.std())  # type: ignore[arg-type]
+    if mean <= 0:
+        return None
+    steady = spread < STEADY * mean
+    return f"{mean:.3f} s" if steady else f"{{lognormal: {{mean: {mean:.3f} s, cv: {spread / mean:.3f}}}}}"
 
 
 def _migrating(log: Log) -> int:
@@ -97,18 +154,27 @@ IS_TIMED_SESSION = IS_SESSION & pl.col("outcome").eq("done") & pl.col("seconds")
 
 
 def _of_sessions(log: Log, csv: str) -> str:
+    has_mounts, names = log.rows.scan().select(
+        (IS_TIMED_SESSION & pl.col("mount_s").is_not_null()).any(),
+        names=pl.col("drive").filter(IS_TIMED_SESSION).drop_nulls().n_unique(),
+    ).collect().row(0)  # fmt: skip
+    most = _most(log, "time", "seconds", of=IS_TIMED_SESSION)
+    contain = "mounts, loading and positioning" if has_mounts else "loading and positioning"
+    robots = "" if has_mounts else "what robots take, and "
     return "\n".join([
         f"# How long do the sessions of {_names(log)} wait for a drive?",
         "#",
-        "# From the log: the sessions, and as many drives as had one at once. The log's seconds contain loading and",
-        "# positioning. When a session was asked for is not in it, so what it had waited is missing. Assumed: what",
-        "# robots take, and that cartridges stay in their drives until these are needed.",
+        *_comment(
+            "From the log: the sessions, and as many drives as had one at once. The log's seconds contain "
+            f"{contain}. When a session was asked for is not in it, so what it had waited is missing. Assumed: {robots}"
+            "that cartridges stay in their drives until these are needed."
+        ),
         "system:",
         "  tapes:",
         "    type: tape_library",
-        f"    groups: [{{drives: {_most(log, 'time', 'seconds', of=IS_TIMED_SESSION)}, arms: 2}}]",
+        f"    groups: [{{drives: {min(most, names or most)}{'' if has_mounts else ', arms: 2'}}}]",
         "    cartridge: 1 TB",
-        "    move: 11 s",
+        *([] if has_mounts else ["    move: 11 s"]),
         "    hold: 30 min",
         "    recall: by_cartridge",
         "workload:",
@@ -119,29 +185,17 @@ def _of_sessions(log: Log, csv: str) -> str:
 
 def _of_recalls(log: Log, operations: Operations, csv: str) -> str:
     """Return the scenario of a log of recalls alone: no client gets what they bring."""
-    is_recall = (pl.col("op") == "stage") & pl.col("outcome").eq("done") & pl.col("stage_s").is_not_null()
-    timed = log.rows.scan().filter(is_recall).select("bytes", seconds="stage_s").drop_nulls().collect()
-    line, least = fit(envelope(timed, STRATUM)), _least_staging(log)
-    rate = line["rate_bytes_per_s"] if line and says_rate(line) else None
-    load = max(line["latency_s"]["value"], 0.0) if line and rate else LOAD_S if least is None else least
-    drives = DRIVES if least is None else _most(log, "asked", "stage_s")
-    said = {
-        "the number of drives (recalls from tape at once)": least is not None,
-        "the time of a load (the fastest recalls)": least is not None,
-        "the rate of drives (the fastest recalls against size)": rate is not None,
-    }
-    assumed = ["cartridges without a name", "a pool that holds everything and delays nothing"]
-    assumed += [what.partition(" (")[0] for what, is_said in said.items() if not is_said]
+    tapes = Tapes.of(log)
     return "\n".join([
         f"# How long do the recalls of {_names(log)} take?",
         "#",
-        *_comment(f"From the log: {', '.join(['the recalls', *(what for what, is_said in said.items() if is_said)])}."),
-        *_comment(f"Assumed: {', '.join(assumed)}."),
+        *_comment(f"From the log: {', '.join(['the recalls', *tapes.said])}."),
+        *_comment(f"Assumed: {', '.join(['cartridges without a name', POOL, *tapes.assumed])}."),
+        *tapes.notes,
         "system:",
         f"  disks: {{type: disk_pool, chains: 1, volumes: 1, volume: {_volume(operations.file_bytes, 1)} B, "
         "rate: 10 GB/s}",
-        f"  tapes: {{type: tape_library, groups: [{{drives: {drives}}}], "
-        f"drive_rate: {(rate['value'] if rate else DRIVE_RATE) / 1e6:.3f} MB/s, cartridge: 1 TB, load: {load:.3f} s}}",
+        f"  tapes: {{type: tape_library, groups: [{{drives: {tapes.drives}}}], {tapes.fields}}}",
         "  archive: {type: archive, pool: disks, library: tapes}",
         "workload:",
         f"  users: {{to: archive, arrivals: {{log: {csv}}}}}",

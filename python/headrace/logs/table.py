@@ -25,6 +25,7 @@ COLUMNS: dict[str, tuple[type[pl.DataType] | pl.DataType, str, str]] = {
     "cartridge": (pl.String, "", "cartridge of the file, if logged"),
     "position": (pl.Int64, "", "sequence number on the cartridge, from 1"),
     "position_bytes": (pl.Int64, "B", "where the file begins on its cartridge, if logged"),
+    "drive": (pl.String, "", "drive of the tape, if logged"),
     "mount_s": (pl.Float64, "s", "mount time"),
     "position_s": (pl.Float64, "s", "positioning time"),
     "transfer_s": (pl.Float64, "s", "time to read or write"),

@@ -103,7 +103,15 @@ impl<'s> Checker<'s> {
 
     fn map(&mut self, entries: &[(Key, ValueNode)], objects: &[&'s Json], all: &[&'s Json], path: &Path) {
         if objects.iter().any(|object| tag(object).is_some()) {
-            return self.tagged(entries, objects, path);
+            // Where a map of names may stand too, what is written in place says its type.
+            let is_type = |(key, node): &(Key, ValueNode)| {
+                key.name == "type" && matches!(node.value, Value::Scalar(Json::String(_)))
+            };
+            let by_name = objects.iter().find(|object| object["additionalProperties"].is_object());
+            return match by_name {
+                Some(by_name) if !entries.iter().any(is_type) => self.object(entries, by_name, path),
+                _ => self.tagged(entries, objects, path),
+            };
         }
         if all.len() > 1 && objects.iter().all(|object| only_key(object).is_some()) {
             return self.by_key(entries, objects, all, path);

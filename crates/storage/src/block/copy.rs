@@ -80,7 +80,7 @@ impl Spec for CopySpec {
     type Plan = CopyPlan;
 
     fn lower(&self, at: &mut Lowering) -> Option<CopyPlan> {
-        let (from, to) = (at.asked::<Block>("from", &self.from)?, at.asked::<Block>("to", &self.to)?);
+        let (from, to) = (at.reached("from", &self.from)?, at.reached("to", &self.to)?);
         if self.from == self.to {
             return at.refuse("to", "a component cannot be copied to itself", Some("name another component"));
         }

@@ -241,7 +241,7 @@ impl Spec for LimiterSpec {
     type Plan = LimiterPlan;
 
     fn lower(&self, at: &mut Lowering) -> Option<LimiterPlan> {
-        let target = at.asked::<Block>("to", &self.to)?;
+        let target = at.reached("to", &self.to)?;
         let numbers = self.agreed(at)?;
         let limits: Vec<(&str, Limit)> = numbers.limits().collect();
         if limits.is_empty() {

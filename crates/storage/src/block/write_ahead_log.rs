@@ -54,7 +54,7 @@ impl Spec for WriteAheadLogSpec {
     type Plan = WriteAheadLogPlan;
 
     fn lower(&self, at: &mut Lowering) -> Option<WriteAheadLogPlan> {
-        let target = at.asked::<Block>("to", &self.to)?;
+        let target = at.reached("to", &self.to)?;
         let (room, block) = (at.capacity(target).0.saturating_sub(self.at.0), self.block.0);
         let size = self.size.map_or(room, |size| size.0);
         if block == 0 {

@@ -218,3 +218,53 @@ fn what_a_group_cannot_be_is_said_once_for_all_copies() {
         "{apart:?}"
     );
 }
+
+/// Copies of one component are those of a part, or of what is written in place.
+#[test]
+fn a_group_of_one_component_is_written_in_place_or_by_its_part() {
+    let of = |of: &str| {
+        lowered(&format!(r#"{{"n": {{"type": "group", "copies": 3, "of": {of}}}}}"#), &[("", "n")])
+    };
+    let in_place = PARTS.trim_start_matches(r#"{"nvme": "#).strip_suffix('}').unwrap();
+    assert_eq!(told(&of(in_place).unwrap()), told(&of(r#""nvme""#).unwrap()));
+}
+
+/// What is attached to a server reaches what stands elsewhere from there, over the network; what stands with it, or nowhere, at once. What
+/// several servers have attached says nothing of who sends.
+#[test]
+fn what_is_attached_to_a_server_reaches_others_from_there() {
+    let system = |volume: &str, attached: &str| {
+        format!(
+            r#"{{
+            "net": {{"type": "switch", "rate": "1 GB/s", "connects": ["node/host", "target"]}},
+            "target": {{"type": "server", "attached": ["drive"]}},
+            "drive": {{"type": "group", "copies": 4, "of": "nvme"}},
+            "volume": {{"type": "array", "level": "raid0", "of": ["drive"], "stripe_unit": "4 KiB"{volume}}},
+            "node": {{"type": "group", "copies": 2, "of": {{
+                "host": {{"type": "server", "attached": [{attached}]}},
+                "slow": {{"type": "limiter", "to": "volume", "operations": {{"rate": "9 /s"}}}}
+            }}}}
+        }}"#
+        )
+    };
+    let uses = |volume: &str, attached: &str| -> Vec<String> {
+        let graph = lowered(&system(volume, attached), &[]).unwrap();
+        let slow = graph.ids().find(|id| graph.view(*id).path() == "node[1]/slow").unwrap();
+        graph.view(slow).uses().map(|used| used.path().to_owned()).collect()
+    };
+    let first = |volume: &str, attached: &str| uses(volume, attached).swap_remove(0);
+    assert_eq!(first(r#", "from": "target""#, r#""slow""#), "node[1]/host→volume");
+    assert_eq!(first(r#", "from": "target""#, ""), "volume");
+    assert_eq!(first("", r#""slow""#), "volume");
+    let both = r#"{
+        "a": {"type": "server", "attached": ["slow"]}, "b": {"type": "server", "attached": ["slow"]},
+        "net": {"type": "switch", "rate": "1 GB/s", "connects": ["a", "b", "nvme"]},
+        "nvme": {"type": "station", "service": "1 ms", "capacity": "1 MB"},
+        "slow": {"type": "limiter", "to": "nvme", "operations": {"rate": "9 /s"}}
+    }"#;
+    let wrong = lowered(both, &[]).unwrap_err();
+    assert_eq!(
+        wrong[0].message,
+        "`slow` is attached to 2 servers, and `nvme` to none of them: nothing says which of them sends the requests"
+    );
+}

@@ -83,7 +83,7 @@ def _transfers(log: Log, kept: pl.Expr) -> tuple[Json | None, dict[str, pl.DataF
     done = pl.col("outcome") == "done"
     sweep = Sweep(log.rows.scan().filter(timed, done))
     of = {op: [pl.DataFrame(schema=TRANSFERS)] for op in ("put", "get")}
-    batches = log.rows.in_order("time", ["time", "op", "bytes", "seconds", "outcome"])
+    batches = log.rows.in_order("time", ["time", "op", "bytes", "seconds", "outcome", "staged", "stage_s"])
     for batch in alone(batch.filter(timed) for batch in batches):
         sweep.add(batch.filter(done))
         for op, some in of.items():

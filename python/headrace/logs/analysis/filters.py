@@ -54,6 +54,8 @@ def of_transfers(*, rounded: bool) -> dict[str, pl.Expr]:
         "neither get nor put": ~pl.col("op").is_in(["get", "put"]),
         "not done": pl.col("outcome") != "done",
         "no size or no time taken": pl.col("bytes").is_null() | taken.is_null(),
+        "read from tape, and its time may contain that": pl.col("staged").fill_null(False)
+        & pl.col("stage_s").is_null(),
     }
     if rounded:
         rules["rounded by FTP: 0.499 s, or whole seconds below 10"] = rounded_by_ftp(taken)

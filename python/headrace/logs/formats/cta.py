@@ -44,6 +44,7 @@ _OF_PARTS = pl.when(_number("transferTime").is_not_null()).then(
     pl.when(_IS_SESSION).then(_PARTS).otherwise(_number("transferTime"))
 )
 _TAKEN = pl.coalesce(_number("totalTime"), _OF_PARTS)
+_DRIVE = pl.coalesce(_field("tapeDrive"), _field("drive_name"), _field("unitName"))
 # A session is logged once what it read lies on disk, after its drive is free.
 _DRAINED = pl.when(_IS_SESSION).then(_number("drainingTime")).otherwise(0.0).fill_null(0.0)
 _END = (
@@ -94,10 +95,11 @@ CTA = Format(
         "time": before(before(_END, _DRAINED), _TAKEN.fill_null(0)),
         "op": pl.col("message").replace_strict(OPS, default=None, return_dtype=pl.String),
         "user": _field("vo"),
-        "host": pl.coalesce(_field("tapeDrive"), _field("drive_name"), _field("unitName")),
+        "host": _DRIVE,
         "job": pl.coalesce(_field("mountId"), _field("volReqId")),
         "file": pl.when(_IS_SESSION).then(_field("tapeVid")).otherwise(_field("fileId")),
         "cartridge": _field("tapeVid"),
+        "drive": _DRIVE,
         "position": pl.when(~_IS_SESSION).then(_whole("fSeq")),
         "bytes": pl.when(_IS_SESSION).then(_whole("dataVolume")).otherwise(_whole("dataVolume", "fileSize")),
         # Of a file that was read, the time is that of the drive: when it was asked for is not in this log.

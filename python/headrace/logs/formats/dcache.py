@@ -23,6 +23,8 @@ _AHEAD = pl.duration(
 _WHEN = stamp(_DATED + " " + pl.col("clock"), "%Y-%m-%d %H:%M:%S%.f") - _AHEAD
 _TRANSFER = pl.col("what") == "transfer"
 _TAKEN = (pl.when(_TRANSFER).then(number("second")).otherwise(number("first")) / 1000).round(3)
+_HAS_QUEUED = pl.col("what").is_in(["store", "restore"])
+_WITH_QUEUE = ((number("first") + number("second")) / 1000).round(3)
 _OPS = {"store": "migrate", "restore": "stage"}
 _ASKED = pl.col("asked").is_not_null()
 _OP = (
@@ -48,6 +50,8 @@ DCACHE = Format(
     r"(?:\s+\[(?<initiator>[^\]]*)\])?.*?\{(?<code>-?\d+):(?<said>.*)\})\s*$",
     columns={
         "time": before(_WHEN, _TAKEN.fill_null(0)),
+        # What goes to tape and comes from it waits in a queue before.
+        "requested": pl.when(_HAS_QUEUED).then(before(_WHEN, _WITH_QUEUE)),
         "op": _OP,
         # `{NFS4,node1}`, `{Xrootd-5.0:192.0.2.1:1094}`, `{GFtp-2.0 192.0.2.1 5000}`.
         "host": pl.col("protocol").str.extract(r"^[^,: ]+[,: ]+(\[[^\]]+\]|[^,: ]+)"),
@@ -59,7 +63,7 @@ DCACHE = Format(
         "file_bytes": whole("size"),
         "seconds": _TAKEN,
         "stage_s": pl.when(pl.col("what") == "restore").then(_TAKEN),
-        "total_s": pl.when(~_TRANSFER).then((number("first") + number("second")) / 1000),
+        "total_s": pl.when(_HAS_QUEUED).then(_WITH_QUEUE),
         "staged": pl.col("what") == "restore",
         "outcome": pl.when(_ASKED)
         .then(pl.lit("other"))

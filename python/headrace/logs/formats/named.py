@@ -17,9 +17,12 @@ from headrace.logs.formats.form import Format, Split, before, is_duration
 OURS = {
     "time": "time_s", "op": "op", "user": "user", "host": "host", "file": "file", "bytes": "bytes",
     "seconds": "measured_s", "staged": "staged", "cartridge": "cartridge", "position_bytes": "position_bytes",
+    "file_bytes": "file_bytes", "drive_s": "drive_s",
 }  # fmt: skip
-TEXTS, NUMBERS = ("user", "host", "job", "file", "cartridge"), ("seconds", "stage_s", "total_s")
-SIZES_IN, WHOLE, TIMES_OF = ("bytes", "position_bytes"), ("position",), ("time", "requested", "end")
+TEXTS = ("user", "host", "job", "file", "cartridge", "drive")
+# `drive_s` is for how long a session has its drive.
+NUMBERS = ("seconds", "stage_s", "total_s", "drive_s")
+SIZES_IN, WHOLE, TIMES_OF = ("bytes", "file_bytes", "position_bytes"), ("position",), ("time", "requested", "end")
 FIELDS = (*TIMES_OF, "op", *TEXTS, *SIZES_IN, *WHOLE, *NUMBERS, "staged", "outcome")
 OPS = {
     "get": ("get", "read", "r", "download"),
@@ -40,6 +43,11 @@ SIZES = (
     "a size is a number of bytes, 0 or more and below 2^63, or has a unit, such as 1.5 MB; "
     "`--columns bytes=NAME:MB` reads numbers of MB"
 )
+
+PART_OF_BYTE = r"^\d+\.\d*[1-9]\d*$"
+# Where a comma begins a fraction, points stand between groups of three digits.
+PART_OF_BYTE_OR_GROUPS = r"^\d+,\d*[1-9]\d*$|^\d+(\.\d+)+$"
+PARTS = "a size without a unit is a whole number of bytes; `--columns bytes=NAME:MB` reads numbers of MB"
 
 
 @dataclass(frozen=True)
@@ -139,6 +147,9 @@ def _scale(field: str, unit: str, file: str | Path) -> float:
 def _columns(where: dict[str, Place], *, comma: bool) -> dict[str, pl.Expr]:
     made = {field: _cell(where[field]).replace("", None) for field in TEXTS if field in where}
     made |= {field: _duration(where[field], comma=comma) for field in NUMBERS if field in where}
+    if "drive_s" in made:
+        held = made.pop("drive_s")
+        made["seconds"] = pl.coalesce(made["seconds"], held) if "seconds" in made else held
     made |= _times(where, made)
     word = _cell(where["op"]).str.to_lowercase() if "op" in where else pl.lit("get")
     made["op"] = word.replace_strict(_WORDS, default=None, return_dtype=pl.String)
@@ -155,8 +166,7 @@ def _columns(where: dict[str, Place], *, comma: bool) -> dict[str, pl.Expr]:
             made[field] = _mapped(where[field], size).round().cast(pl.Int64, strict=False)
     made["outcome"] = _outcome(where)
     if "staged" in where:
-        said = _cell(where["staged"]).str.to_lowercase().replace("", None)
-        made["staged"] = said.is_in(["1", "true", "yes"])
+        made["staged"] = _said(where["staged"]).is_in(ON_TAPE)
     return made
 
 
@@ -170,8 +180,8 @@ def _times(where: dict[str, Place], made: dict[str, pl.Expr]) -> dict[str, pl.Ex
         found["time"] = before(end, made["seconds"])
     elif "seconds" not in made:
         found["seconds"] = _between(found["time"], end)
-    if "requested" in found and "total_s" not in made:
-        found["total_s"] = _between(found["requested"], end)
+    if "total_s" not in made:
+        found["total_s"] = _between(pl.coalesce(*(found[name] for name in ("requested", "time") if name in found)), end)
     return found
 
 
@@ -196,8 +206,20 @@ def _outcome(where: dict[str, Place]) -> pl.Expr:
     return pl.when(good).then(pl.lit("done")).when(bad).then(pl.lit("failed"))
 
 
+# Words of where a file lay when it was read.
+ON_TAPE = ("1", "true", "yes", "y", "t", "tape", "miss", "nearline")
+ON_DISK = ("0", "false", "no", "n", "f", "disk", "hit", "cache", "cached", "online")
+# What programs write into a cell that has nothing to say.
+EMPTY = ("-", "--", "NULL", "null", "None", "NA", "N/A", "NaN", "nan")
+
+
+def _said(place: Place) -> pl.Expr:
+    """Return a word in small letters; empty where there is none."""
+    return _cell(place).str.to_lowercase().replace("", None)
+
+
 def _cell(place: Place) -> pl.Expr:
-    return pl.col(f"cell {place.column}").str.strip_chars()
+    return pl.col(f"cell {place.column}").str.strip_chars().replace(EMPTY, "")
 
 
 def _mapped(
@@ -226,8 +248,18 @@ def _wrong(where: dict[str, Place], *, comma: bool) -> dict[str, tuple[pl.Expr, 
         "unknown operation": (pl.col("op").is_null(), f"operations are {', '.join(sorted(_WORDS))}"),
     }
     if "bytes" in where:
-        size = pl.col("bytes")
-        wrong["no size"] = size.is_null() | (size < 0), SIZES
+        size, cell = pl.col("bytes"), _cell(where["bytes"])
+        # What failed may have moved nothing.
+        is_needed = (pl.col("outcome") == "done") | (cell != "")
+        wrong["no size"] = (size.is_null() & is_needed) | (size < 0), SIZES
+        if where["bytes"].scale == 1:
+            wrong["a part of a byte"] = cell.str.contains(PART_OF_BYTE_OR_GROUPS if comma else PART_OF_BYTE), PARTS
+    if "staged" in where:
+        word = _said(where["staged"])
+        is_wrong = word.is_not_null() & ~word.is_in([*ON_TAPE, *ON_DISK])
+        wrong["neither on tape nor on disk (staged)"] = (
+            is_wrong, f"words for tape are {', '.join(ON_TAPE)}; for disk {', '.join(ON_DISK)}"
+        )  # fmt: skip
     for field in NUMBERS:
         if field in where:
             filled = _cell(where[field]) != ""

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use headrace_kernel::{LinkId, Pool, RngStream, WaitList, WorkerPool};
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
-use headrace_work::{Block, Breakdown, NodeId};
+use headrace_work::{Breakdown, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -101,7 +101,7 @@ impl DiskPoolSpec {
     fn devices(&self, at: &mut Lowering) -> Option<Vec<NodeId>> {
         let names = at.all_paths(&self.on);
         let devices: Vec<NodeId> =
-            names.iter().map(|name| at.asked::<Block>("on", name)).collect::<Option<_>>()?;
+            names.iter().map(|name| at.reached("on", name)).collect::<Option<_>>()?;
         if !devices.is_empty() && devices.len() != self.chains as usize {
             let message = format!("there are {} devices for {} chains", devices.len(), self.chains);
             return at.refuse("on", message, Some("name one device for each chain"));

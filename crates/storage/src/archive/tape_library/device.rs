@@ -1,7 +1,7 @@
 //! Tape drives of the catalogue, and the tapes of each group: what drives and cartridges of one kind take.
 
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
-use headrace_work::Invalid;
+use headrace_work::{Invalid, TimeSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -111,13 +111,13 @@ impl Tape {
     pub(super) fn of(spec: &TapeLibrarySpec, group: &DriveGroup, at: &mut Lowering) -> Option<Self> {
         match (&group.device, &spec.device) {
             (Some(device), _) => Some(Self::of_device(at.device("device", device)?)),
-            (None, Some(device)) => Some(Self::of_device(at.device("device", device)?).changed(spec)),
+            (None, Some(device)) => Self::of_device(at.device("device", device)?).changed(spec, at),
             (None, None) if spec.cartridge.is_none() => at.refuse(
                 "cartridge",
                 "the capacity of a cartridge is missing",
                 Some("give `cartridge`, or a `device` of the catalogue: `device: lto-9`"),
             ),
-            (None, None) => Some(Self::plain().changed(spec)),
+            (None, None) => Self::plain().changed(spec, at),
         }
     }
 
@@ -126,7 +126,7 @@ impl Tape {
             capacity: device.capacity.get().0,
             rate: Some(device.rate.get()),
             wraps: device.wraps.get(),
-            load: LoadTime::Fixed(device.load.get()),
+            load: LoadTime::Time(TimeSpec::Fixed(device.load.get())),
             first_load: device.first_load.map(|first| first.get()),
             unload: device.unload.get(),
             locate: Locate::Along(Travel::Whole(device.locate.get())),
@@ -154,18 +154,23 @@ impl Tape {
         }
     }
 
-    fn changed(self, spec: &TapeLibrarySpec) -> Self {
-        Self {
+    /// Returns these tapes with what the library's own fields say.
+    fn changed(self, spec: &TapeLibrarySpec, at: &mut Lowering) -> Option<Self> {
+        let load = match &spec.load {
+            Some(load) => load.checked(at)?,
+            None => self.load,
+        };
+        Some(Self {
+            load,
             capacity: spec.cartridge.map_or(self.capacity, |cartridge| cartridge.0),
             rate: spec.drive_rate.or(self.rate),
             wraps: spec.wraps.unwrap_or(self.wraps),
-            load: spec.load.clone().unwrap_or(self.load),
             first_load: spec.first_load.or(self.first_load),
             unload: spec.unload.unwrap_or(self.unload),
             locate: spec.locate.clone().unwrap_or(self.locate),
             rewind: spec.rewind.clone().unwrap_or(self.rewind),
             ..self
-        }
+        })
     }
 
     /// Returns true if the drives take the cartridges of `other`, to write them or to read them.

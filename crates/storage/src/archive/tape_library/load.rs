@@ -1,17 +1,19 @@
-//! The time of a load: constant, or drawn from a distribution that was fitted to a log.
+//! The time of a load: constant, or drawn from a law, among them one that was fitted to a log.
 
 use headrace_kernel::Draws;
 use headrace_units::Nanos;
-use headrace_work::Invalid;
+use headrace_work::{Invalid, TimeSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Time of a load: constant, or drawn for each mount from branches.
+use crate::core::graph::Lowering;
+
+/// Time of a load: constant, or drawn for each mount.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum LoadTime {
-    /// Constant time for every mount.
-    Fixed(Nanos),
+    /// Constant, or drawn from a law.
+    Time(TimeSpec),
     /// One of several branches, as `headrace logs analyse` fits to the staging times of a log.
     Fitted(#[schemars(length(min = 1))] Vec<Branch>),
 }
@@ -34,7 +36,7 @@ pub struct Branch {
 
 impl Default for LoadTime {
     fn default() -> Self {
-        Self::Fixed(Nanos::ZERO)
+        Self::Time(TimeSpec::default())
     }
 }
 
@@ -42,7 +44,7 @@ impl LoadTime {
     /// A time by this distribution.
     pub fn draw(&self, draws: &mut Draws) -> Nanos {
         let branches = match self {
-            Self::Fixed(time) => return *time,
+            Self::Time(time) => return time.draw(draws),
             Self::Fitted(branches) => branches,
         };
         let total: f64 = branches.iter().map(|branch| branch.share).sum();
@@ -57,7 +59,7 @@ impl LoadTime {
     /// Its mean, in ms.
     pub fn mean_ms(&self) -> f64 {
         match self {
-            Self::Fixed(time) => time.ms(),
+            Self::Time(time) => time.distribution().mean(),
             Self::Fitted(branches) => {
                 let total: f64 = branches.iter().map(|branch| branch.share).sum();
                 branches.iter().map(|branch| branch.share / total * branch.mean_ms()).sum()
@@ -65,7 +67,15 @@ impl LoadTime {
         }
     }
 
-    /// Returns the error of invalid parameters; `None` if they are valid.
+    /// Returns this time with its samples read; `None` if there is something wrong with it, which is noted.
+    pub fn checked(&self, at: &mut Lowering) -> Option<Self> {
+        match self {
+            Self::Time(time) => at.time("load", time).map(Self::Time),
+            Self::Fitted(_) => Some(self.clone()),
+        }
+    }
+
+    /// Returns the error of invalid branches; `None` if they are valid.
     pub fn problem(&self) -> Option<Invalid> {
         let Self::Fitted(branches) = self else { return None };
         if !branches.iter().any(|branch| branch.share > 0.0) {

@@ -42,7 +42,7 @@ pub struct TapeLibrarySpec {
     /// Maximum rate of one drive. Default: that of `device`, or the rate of its group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drive_rate: Option<BytesPerSecond>,
-    /// Time from insertion of a cartridge until the drive is ready: constant, or drawn from a distribution that was fitted to a
+    /// Time from insertion of a cartridge until the drive is ready: constant, or drawn from a law or from branches that were fitted to a
     /// log. Default: that of `device`, or none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<LoadTime>,

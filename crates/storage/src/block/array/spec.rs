@@ -326,7 +326,12 @@ impl ArraySpec {
     /// Returns the nodes of its members, or of the routes to them.
     fn members(&self, at: &mut Lowering) -> Option<Vec<NodeId>> {
         let Some(from) = &self.from else {
-            return at.copies::<Block>("of", &self.of, self.disks.map(|disks| disks + self.spares));
+            return match &self.of {
+                Copies::Shared(names) => {
+                    at.all_paths(names).iter().map(|name| at.reached("of", name)).collect()
+                }
+                of => at.copies::<Block>("of", of, self.disks.map(|disks| disks + self.spares)),
+            };
         };
         let Copies::Shared(names) = &self.of else {
             let help = "list them: `of: [tds1, tds2]`, or leave `from` out";

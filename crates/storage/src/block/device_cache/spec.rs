@@ -1,7 +1,7 @@
 //! Specification of a cache on a device.
 
 use headrace_units::{Bytes, Fraction};
-use headrace_work::{Block, Invalid};
+use headrace_work::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -121,8 +121,8 @@ impl Spec for DeviceCacheSpec {
     type Plan = DeviceCachePlan;
 
     fn lower(&self, at: &mut Lowering) -> Option<DeviceCachePlan> {
-        let target = at.asked::<Block>("to", &self.to)?;
-        let cache = at.asked::<Block>("on", &self.on)?;
+        let target = at.reached("to", &self.to)?;
+        let cache = at.reached("on", &self.on)?;
         let (cached, there) = (at.capacity(target).0, at.capacity(cache).0.saturating_sub(self.at.0));
         if self.to == self.on {
             return at.refuse("on", "a component cannot cache itself", Some("name a faster device"));

@@ -4,7 +4,7 @@ use headrace_units::{Bytes, BytesPerSecond, Fraction, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use headrace_work::{Block, Invalid};
+use headrace_work::Invalid;
 
 use super::FileSystemPlan;
 use crate::core::component::Spec;
@@ -19,6 +19,10 @@ use crate::core::replacement::ReplacementSpec;
 pub struct FileSystemSpec {
     /// The volume that holds it, by its name in `system`.
     pub of: String,
+    /// The server that it belongs to, such as one that exports it over a network: requests reach it there, and it reaches its volume from
+    /// there. Default: none; clients have it themselves, or it is `attached` to a server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
     /// Memory of the page cache: what the machine has beyond its kernel and applications.
     pub memory: Bytes,
     /// Replacement policy: the clean page that gives way.
@@ -155,7 +159,10 @@ impl Spec for FileSystemSpec {
     type Plan = FileSystemPlan;
 
     fn lower(&self, at: &mut Lowering) -> Option<FileSystemPlan> {
-        let volume = at.asked::<Block>("of", &self.of)?;
+        let volume = match &self.from {
+            Some(from) => at.route(("from", from), ("of", &self.of))?,
+            None => at.reached("of", &self.of)?,
+        };
         let capacity = at.capacity(volume);
         if capacity.0 == 0 {
             let message = format!("`{}` holds no data", self.of);
@@ -169,5 +176,9 @@ impl Spec for FileSystemSpec {
         at.uses(vec![volume]);
         at.holds(capacity);
         Some(plan)
+    }
+
+    fn host(&self) -> Option<&str> {
+        self.from.as_deref()
     }
 }

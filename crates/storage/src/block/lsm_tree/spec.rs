@@ -3,7 +3,7 @@
 use std::iter::{once, successors};
 
 use headrace_units::{Bytes, BytesPerSecond, Fraction};
-use headrace_work::{Block, Invalid, NodeId};
+use headrace_work::{Invalid, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -141,9 +141,9 @@ impl Spec for LsmTreeSpec {
     type Plan = LsmTreePlan;
 
     fn lower(&self, at: &mut Lowering) -> Option<LsmTreePlan> {
-        let target = at.asked::<Block>("to", &self.to)?;
+        let target = at.reached("to", &self.to)?;
         let log = match &self.log {
-            Some(log) => Some(at.asked::<Block>("log", log)?),
+            Some(log) => Some(at.reached("log", log)?),
             None => None,
         };
         let fast = match &self.fast {
@@ -176,7 +176,7 @@ impl Spec for LsmTreeSpec {
 impl FastSpec {
     /// Finds the component, which must be another than that of all tables, and have the space that is asked for.
     fn lower(&self, at: &mut Lowering, of_all: NodeId) -> Option<NodeId> {
-        let target = at.asked::<Block>("fast.to", &self.to)?;
+        let target = at.reached("fast.to", &self.to)?;
         if target == of_all {
             let message = format!("`{}` holds the other tables already", self.to);
             return at.refuse("fast.to", message, Some("name a faster component"));

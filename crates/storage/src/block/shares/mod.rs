@@ -231,7 +231,7 @@ impl Spec for SharesSpec {
 
     fn lower(&self, at: &mut Lowering) -> Option<SharesPlan> {
         let target = match (&self.to, &self.of) {
-            (Some(to), None) => at.asked::<Block>("to", to),
+            (Some(to), None) => at.reached("to", to),
             (None, Some(of @ (Copies::Part(_) | Copies::Written(_)))) => {
                 at.copies::<Block>("of", of, None).map(|copies| copies[0])
             }

@@ -36,8 +36,8 @@ pub struct GroupSpec {
     /// Number of copies.
     #[schemars(range(min = 1, max = 10_000))]
     pub copies: u32,
-    /// What each copy consists of: components by name, or one component, which is a part of `parts` by its name. Copies of one component
-    /// have no name of their own within: `drive[2]`.
+    /// What each copy consists of: components by name, or one component, which is a part of `parts` by its name or written in place. Copies
+    /// of one component have no name of their own within: `drive[2]`.
     pub of: GroupMembers,
 }
 
@@ -47,6 +47,8 @@ pub struct GroupSpec {
 pub enum GroupMembers {
     /// One component: a part by its name in `parts`.
     Part(String),
+    /// One component, written in place.
+    Written(Box<ComponentSpec>),
     /// Components by name.
     System(IndexMap<String, SystemSpec>),
 }
@@ -66,6 +68,7 @@ impl SystemSpec {
             (Self::Group(GroupSpec { of: GroupMembers::System(inner), .. }), ["of", within @ ..]) => {
                 Self::at(inner, within)
             }
+            (Self::Group(GroupSpec { of: GroupMembers::Written(spec), .. }), ["of"]) => Some(spec),
             _ => None,
         }
     }
@@ -200,6 +203,7 @@ impl<'d> System<'d> {
                     let field = vec!["parts".to_owned(), part.clone()];
                     self.add(&parts[part], (name, Some(copy)), site, field);
                 }
+                GroupMembers::Written(spec) => self.add(spec, (name, Some(copy)), site, within.clone()),
             }
         }
     }
@@ -224,7 +228,7 @@ impl<'d> System<'d> {
                 return self.no_such_part(&within, part, parts);
             }
             GroupMembers::System(inner) => inner.len(),
-            GroupMembers::Part(_) => 1,
+            GroupMembers::Part(_) | GroupMembers::Written(_) => 1,
         };
         if self.members.len() + each * group.copies as usize > MAX_COMPONENTS {
             let message = format!("the system would have more than {MAX_COMPONENTS} components");

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use headrace_work::{Block, NodeId};
 
 use crate::AnyPlan;
-use crate::core::graph::{Lowering, Member, WantedWay};
+use crate::core::graph::{Lowering, Member, System, WantedWay};
 use crate::fabric::dispatcher::DispatcherPlan;
 use crate::fabric::route::{RoutePlan, SwitchHop};
 use crate::fabric::server::ServerSpec;
@@ -17,6 +17,22 @@ use ways::{Crossed, Fabric, SwitchPath};
 
 /// The ways from each wire of one component to each wire of another.
 pub(crate) type Mesh = Vec<Vec<Vec<Vec<SwitchHop>>>>;
+
+/// The servers that each component is attached to, by their paths.
+struct Attachments(BTreeMap<String, Vec<String>>);
+
+impl Attachments {
+    fn of(system: &System) -> Self {
+        let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for server in system.members() {
+            let attached = server.spec.get().map_or(&[][..], |spec: &ServerSpec| &spec.attached);
+            for number in attached.iter().flat_map(|name| system.means(&server.scope, name)) {
+                found.entry(system.member(*number).path.clone()).or_default().push(server.path.clone());
+            }
+        }
+        Self(found)
+    }
+}
 
 impl Lowering<'_> {
     /// Returns the switches of the system and their ports.
@@ -41,7 +57,7 @@ impl Lowering<'_> {
             return self.refuse(to_field, message, None);
         }
         let stands_at = self.stands_at(to);
-        let ways = if stands_at == from || self.is_attached(from, to) {
+        let ways = if stands_at == from || self.attached_to(to).iter().any(|server| server == from) {
             vec![SwitchPath::new()]
         } else {
             self.ways(from_field, from, &stands_at)?
@@ -54,6 +70,42 @@ impl Lowering<'_> {
         let id = self.routed((server, from), (target, to), &ways, engine)?;
         self.routes.insert((from.to_owned(), to.to_owned()), id);
         Some(id)
+    }
+
+    /// The component that a field names, to which blocks go; where the component being lowered is attached to a server, and the other stands
+    /// elsewhere, the route there from that server.
+    pub(crate) fn reached(&mut self, field: &str, name: &str) -> Option<NodeId> {
+        let own = self.path().to_owned();
+        let servers = self.attached_to(&own);
+        let is_one = self.members(name).count() == 1;
+        if servers.is_empty() || !is_one || self.is_at(&servers, name) {
+            return self.asked::<Block>(field, name);
+        }
+        if let [server] = &servers[..] {
+            return self.route((field, server), (field, name));
+        }
+        let message = format!(
+            "`{own}` is attached to {} servers, and `{name}` to none of them: nothing says which of them sends the requests",
+            servers.len()
+        );
+        self.refuse(field, message, Some("attach a component of its own to each server, as a `group` of both"))
+    }
+
+    /// Returns true if requests get to a component without a network from where one stands that is attached to these servers: it is attached
+    /// to one of them or belongs to it, or stands nowhere that is written.
+    fn is_at(&mut self, servers: &[String], name: &str) -> bool {
+        let path = self.paths(name).swap_remove(0);
+        let (stands_at, others) = (self.stands_at(&path), self.attached_to(&path));
+        if servers.iter().any(|server| *server == stands_at || others.contains(server)) {
+            return true;
+        }
+        stands_at == path && others.is_empty() && !self.is_connected(&path)
+    }
+
+    /// The servers that a component is attached to without a switch, by their paths.
+    fn attached_to(&mut self, path: &str) -> Vec<String> {
+        let attachments = self.once(Attachments::of);
+        attachments.0.get(path).cloned().unwrap_or_default()
     }
 
     /// The server that a field names.
@@ -72,13 +124,6 @@ impl Lowering<'_> {
                 self.unknown(field, format!("there is no server `{name}`"), name, servers)
             }
         }
-    }
-
-    /// Returns true if a component is attached to a server without a switch; both by their paths.
-    fn is_attached(&self, server: &str, to: &str) -> bool {
-        let Some(server) = self.members(server).next() else { return false };
-        let attached = server.spec.get().map_or(&[][..], |spec: &ServerSpec| &spec.attached);
-        attached.iter().any(|name| self.seen_from(server, name).any(|member| member.path == to))
     }
 
     fn server_spec(&self, name: &str) -> Option<&ServerSpec> {
