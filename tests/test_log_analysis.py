@@ -23,6 +23,7 @@ from headrace.logs.analysis import concurrency, filters, staging
 from headrace.logs.analysis.drives import FEWEST, drives, fewest_varying, held
 from headrace.logs.analysis.envelope import envelope, fit
 from headrace.logs.analysis.mixture import fitted, truncated_mean
+from headrace.logs.analysis.pool import pool_size, stack_distances
 from headrace.reports import logs as reports
 
 Json = dict[str, Any]
@@ -401,9 +402,12 @@ def test_drives_are_those_that_had_a_session_at_once(tmp_path: Path) -> None:
 
 
 def queued(
-    servers: int, busy: float, times: np.ndarray[Any, Any], *, in_order: bool = True
+    servers: int, busy: float, times: np.ndarray[Any, Any], *, in_order: bool = True, after: float = 0.0
 ) -> list[tuple[float, float]]:
-    """Return when each of these was asked for and when it ended: served in order, or at random."""
+    """Return when each of these was asked for and when it ended: served in order, or at random.
+
+    For a time `after` each, its server takes no other.
+    """
     dice, ended, free, waiting, now = np.random.default_rng(7), {}, [0.0] * servers, list[int](), 0.0
     asked = np.cumsum(dice.exponential(times.mean() / servers / busy, len(times)))
     coming = list(range(len(times)))
@@ -415,7 +419,7 @@ def queued(
             waiting.append(coming.pop(0))
         one = waiting.pop(0 if in_order else int(dice.integers(len(waiting))))
         ended[one] = now + times[one]
-        free[free.index(min(free))] = ended[one]
+        free[free.index(min(free))] = ended[one] + after
     return [(float(asked[at]), float(ended[at])) for at in range(len(times))]
 
 
@@ -435,6 +439,46 @@ def test_drives_are_found_behind_recalls_that_wait(tmp_path: Path, servers: int,
     assert found.count == servers
     assert found.held is not None
     assert found.held["seconds"].to_numpy() == pytest.approx(times, abs=1e-4)
+
+
+def test_what_a_drive_does_after_a_recall_is_found(tmp_path: Path) -> None:
+    """It shows in the times of those that waited alone."""
+    times = np.random.default_rng(3).lognormal(4.5, 0.4, 4000)
+    found = drives(recalls(tmp_path, queued(2, 0.6, times, after=40.0)))
+    assert found is not None
+    assert found.held is not None
+    assert found.count == 2
+    assert found.after_s == pytest.approx(40, abs=5)
+    assert found.held["seconds"].mean() == pytest.approx(times.mean(), rel=0.03)
+
+
+@given(st.lists(st.tuples(st.integers(1, 6), st.integers(1, 9)), max_size=40))
+def test_stack_distances_are_those_of_files_used_since(uses: list[tuple[int, int]]) -> None:
+    found = stack_distances([file for file, _ in uses], [size for _, size in uses])
+    for at, (file, size) in enumerate(uses):
+        before = [one for one in range(at) if uses[one][0] == file]
+        between = dict(uses[before[-1] + 1 : at]) if before else {}
+        assert found[at] == (sum(between.values()) + size if before else None)
+
+
+@pytest.mark.parametrize("room", [40, 90])
+def test_a_pool_is_as_large_as_what_was_found_in_it(tmp_path: Path, room: int) -> None:
+    """Files of 1 GB, the popular ones read again and again; the pool has the last `room` that were used."""
+    dice, pool, rows = random.Random(4), list[int](), []
+    for at in range(3000):
+        file = int(dice.expovariate(0.02))
+        rows.append(f"{at},get,{10**9},f{file},{int(file not in pool)}")
+        pool = [*(one for one in pool if one != file), file][-room:]
+    (tmp_path / "log.csv").write_text("\n".join(["time,op,bytes,file,staged", *rows, ""]))
+    columns = {name: name for name in ("time", "op", "bytes", "file", "staged")}
+    found = pool_size(replayed.Operations(logs.read([tmp_path / "log.csv"], columns=columns).rows))
+    assert found is not None
+    assert found.bytes == pytest.approx((room + 0.5) * 1e9)
+    assert found.agreeing == 1
+    # Files that come from tape at random tell of no such pool.
+    rows = [f"{row[:-1]}{dice.randrange(2)}" for row in rows]
+    (tmp_path / "log.csv").write_text("\n".join(["time,op,bytes,file,staged", *rows, ""]))
+    assert pool_size(replayed.Operations(logs.read([tmp_path / "log.csv"], columns=columns).rows)) is None
 
 
 def test_drives_are_not_told_where_recalls_wait_in_another_order(tmp_path: Path) -> None:

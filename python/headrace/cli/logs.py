@@ -39,7 +39,8 @@ Columns = Annotated[
         metavar="FIELD=COLUMN,...",
         help="Which column of a CSV file holds what: `time=when,bytes=size:KiB,seconds=took:ms,op=method`. Fields are "
         "time, requested, end, op, user, host, job, file, cartridge, drive, bytes, file_bytes, position_bytes, "
-        "position, seconds, stage_s, total_s, drive_s, staged, outcome; a date may have its form: `'time=when:%d/%m/%Y %H:%M'`.",
+        "position, seconds, stage_s, total_s, drive_s, staged, outcome; a date may have its form: "
+        "`'time=when:%d/%m/%Y %H:%M'`.",
         show_default=False,
     ),
 ]

@@ -12,6 +12,7 @@ from headrace.logs.analysis import analyse
 from headrace.logs.analysis.concurrency import Sweep
 from headrace.logs.analysis.drives import FEWEST, Drives, drives
 from headrace.logs.analysis.envelope import envelope, fit, says_rate
+from headrace.logs.analysis.pool import pool_size
 from headrace.logs.reading import Log
 from headrace.logs.replayed import IS_SESSION, Operations
 from headrace.logs.rows import KEYS
@@ -24,7 +25,8 @@ DRIVE_RATE = 300e6  # Bytes per second, about that of LTO-7 and LTO-8, where the
 DRIVES = 2  # Where the log does not say how many were in use.
 STRATUM = 25  # Recalls of which the fastest counts, as of gets.
 STEADY = 0.05  # A load that varies less than this, by its cv, is one time.
-POOL = "a pool that holds everything and delays nothing"
+# Old files fill a pool that purges when the log begins, so that the first purge comes as early as the others.
+PURGES = ", purge: {weight: hours_since_access, high: 99 %, low: 98 %}, contents: {share: 98 %, file: 1 GB}"
 OUT_OF_ORDER = (
     "Set `drives`: recalls of this log wait, and not in the order of their requests, so it does not tell how many "
     "drives there were; {} are assumed."
@@ -58,8 +60,8 @@ def of(log: Log, operations: Operations, csv: str, file: Path) -> str:
         raise refusal(file, f"no latency and rate can be found in {', '.join(log.formats)}", help_)
     rate = max(float(fit["rate_bytes_per_s"]["value"]) for _, fit in lines)
     latency = "".join(f"{op}_latency: {max(fit['latency_s']['value'], 0):.3f} s, " for op, fit in lines)
-    moved, most = operations.file_bytes, found["transfers"]["most"]
-    tapes, streams = Tapes.of(log), _migrating(log)
+    most, tapes, streams = found["transfers"]["most"], Tapes.of(log), _migrating(log)
+    pool = Pool.of(operations, has_migrations=streams > 0)
     migrate = f", migrate: {{every: 1 min, streams: {streams}}}" if streams else ""
     replayed = csv if operations.reads_tape else f"{{file: {csv}, unseen: disk}}"
     transfers = (
@@ -68,22 +70,51 @@ def of(log: Log, operations: Operations, csv: str, file: Path) -> str:
     return "\n".join([
         f"# How long do the operations of {_names(log)} take?",
         "#",
-        *_comment(f"From the log: {', '.join([transfers, *tapes.said])}."),
-        *_comment(f"Assumed: {', '.join([POOL, 'cartridges', *tapes.assumed])}."),
+        *_comment(f"From the log: {', '.join([transfers, *pool.said, *tapes.said])}."),
+        *_comment(f"Assumed: {', '.join([*pool.assumed, 'cartridges', *tapes.assumed])}."),
         *([GUESSED] * (not all(says_rate(fit) for _, fit in lines))),
         *tapes.notes,
         *([] if operations.reads_tape else [UNSEEN]),
         *([] if streams else [NOT_MIGRATED]),
         "system:",
         f"  front: {{type: front, {latency}client_rate: {rate / 1e6:.3f} MB/s}}",
-        f"  disks: {{type: disk_pool, chains: {most}, volumes: 1, volume: {_volume(moved, most)} B, "
+        f"  disks: {{type: disk_pool, chains: {most}, volumes: 1, volume: {pool.volume(most)} B, "
         f"rate: {rate / 1e6:.3f} MB/s, allocate: across_chains}}",
         f"  tapes: {{type: tape_library, groups: [{{drives: {tapes.drives + streams}}}], {tapes.fields}}}",
-        f"  archive: {{type: archive, front: front, pool: disks, library: tapes{migrate}}}",
+        f"  archive: {{type: archive, front: front, pool: disks, library: tapes{migrate}{pool.fields}}}",
         "workload:",
         f"  users: {{to: archive, arrivals: {{log: {replayed}}}}}",
         "",
     ])  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Pool:
+    """What a log says of its disk pool."""
+
+    bytes: int
+    fields: str
+    """The fields of the archive that say what the pool purges; empty where it holds everything."""
+    said: list[str]
+    assumed: list[str]
+
+    @staticmethod
+    def of(operations: Operations, *, has_migrations: bool) -> "Pool":
+        """Return the pool in which files were found again; one that holds everything where the log does not tell.
+
+        Files that were put and do not go to tape cannot be purged: they stay in a pool that holds everything.
+        """
+        found = pool_size(operations) if has_migrations or not operations.ops & {"put"} else None
+        if found is None:
+            return Pool(FREE * operations.file_bytes, "", [], ["a pool that holds everything and delays nothing"])
+        how = (
+            f"{found.agreeing:.0%} of the reads of files used before agree with one that purges the least recently used"
+        )
+        return Pool(found.bytes, PURGES, [f"the size of the pool ({how})"], ["a pool that delays nothing"])
+
+    def volume(self, chains: int) -> int:
+        """Return the bytes of one of its chains."""
+        return max(self.bytes // chains, 1)
 
 
 @dataclass(frozen=True)
@@ -95,6 +126,8 @@ class Tapes:
     """Of a drive, in B/s."""
     load: str
     """Time of a load: one time, or its law."""
+    unload: float
+    """In s."""
     said: list[str]
     """What the log says of these, in words, and how."""
     assumed: list[str]
@@ -104,7 +137,8 @@ class Tapes:
     @property
     def fields(self) -> str:
         """The fields of the library but its drives."""
-        return f"drive_rate: {self.rate / 1e6:.3f} MB/s, cartridge: 1 TB, load: {self.load}"
+        unload = f", unload: {self.unload:.3f} s" if self.unload else ""
+        return f"drive_rate: {self.rate / 1e6:.3f} MB/s, cartridge: 1 TB, load: {self.load}{unload}"
 
     @staticmethod
     def of(log: Log) -> "Tapes":
@@ -116,8 +150,11 @@ class Tapes:
         said = {
             f"the number of drives ({found.how if found else ''})": found is not None and found.count is not None,
             "the rate of drives (the fastest recalls against size)": rate != DRIVE_RATE,
-            "the time of a load (what recalls hold a drive for beyond that rate)": load is not None,
+            "the time of a load (what a drive works for a recall beyond that rate)": load is not None,
             "the time of a load (the fastest recall)": load is None and least is not None,
+            "the time of an unload (by how much recalls that waited hold a drive longer)": bool(
+                found and found.after_s
+            ),
         }
         names = ["the number of drives", "the rate of drives", "the time of a load"]
         told = [what for what, is_said in said.items() if is_said]
@@ -125,6 +162,7 @@ class Tapes:
             (found.count if found else None) or DRIVES,
             rate,
             load or f"{LOAD_S if least is None else least:.3f} s",
+            found.after_s if found else 0.0,
             told,
             [name for name in names if not any(what.startswith(name) for what in told)],
             _comment(OUT_OF_ORDER.format(DRIVES)) if found is not None and found.count is None else [],
@@ -185,18 +223,18 @@ def _of_sessions(log: Log, csv: str) -> str:
 
 def _of_recalls(log: Log, operations: Operations, csv: str) -> str:
     """Return the scenario of a log of recalls alone: no client gets what they bring."""
-    tapes = Tapes.of(log)
+    tapes, pool = Tapes.of(log), Pool.of(operations, has_migrations=False)
     return "\n".join([
         f"# How long do the recalls of {_names(log)} take?",
         "#",
-        *_comment(f"From the log: {', '.join(['the recalls', *tapes.said])}."),
-        *_comment(f"Assumed: {', '.join(['cartridges without a name', POOL, *tapes.assumed])}."),
+        *_comment(f"From the log: {', '.join(['the recalls', *pool.said, *tapes.said])}."),
+        *_comment(f"Assumed: {', '.join(['cartridges without a name', *pool.assumed, *tapes.assumed])}."),
         *tapes.notes,
         "system:",
-        f"  disks: {{type: disk_pool, chains: 1, volumes: 1, volume: {_volume(operations.file_bytes, 1)} B, "
+        f"  disks: {{type: disk_pool, chains: 1, volumes: 1, volume: {pool.volume(1)} B, "
         "rate: 10 GB/s}",
         f"  tapes: {{type: tape_library, groups: [{{drives: {tapes.drives}}}], {tapes.fields}}}",
-        "  archive: {type: archive, pool: disks, library: tapes}",
+        f"  archive: {{type: archive, pool: disks, library: tapes{pool.fields}}}",
         "workload:",
         f"  users: {{to: archive, arrivals: {{log: {csv}}}}}",
         "",
@@ -210,10 +248,6 @@ def _comment(text: str) -> list[str]:
 def _names(log: Log) -> str:
     first, *rest = [Path(name).name for name in log.formats]
     return f"{first} and {len(rest)} more logs" if rest else first
-
-
-def _volume(moved: int, chains: int) -> int:
-    return max(FREE * moved // chains, 1)
 
 
 def _least_staging(log: Log) -> float | None:

@@ -21,7 +21,8 @@ Floats = NDArray[np.float64]
 
 FEWEST, MOST = 30, 200_000  # Fewer recalls tell nothing of their order; of more, these are looked at.
 TRIED = 64  # Numbers of drives that are tried: each up to this one, and further apart beyond.
-# With the right number, at most this share of recalls holds a drive for less than this part of the median time. Of
+# With the right number, at most this share of recalls holds a drive for less than half as long as all but that share of
+# those that met no other, which do not wait. Where few met no other, for less than this part of the median time: of
 # exponential times, 1.4 % are as short.
 SHORT_SHARE, SHORT = 0.02, 0.02
 # With the right number, recalls that find most drives taken hold theirs as long as those that find most of them free.
@@ -29,6 +30,7 @@ SHORT_SHARE, SHORT = 0.02, 0.02
 # most 1.28 times as long, with 1.26 where a cartridge is unloaded before the next is fetched; cartridge by cartridge,
 # 1.4 times and more.
 IN_ORDER = 1.35
+DEVIATIONS = 4  # Standard errors of a difference that is none of chance.
 
 IS_RECALL = pl.col("op").is_in(["get", "stage"]) & (pl.col("outcome") == "done") & pl.col("stage_s").is_not_null()
 # A recall whose line says when the drive began with it: later than it was asked for, or alone.
@@ -46,7 +48,9 @@ class Drives:
     how: str
     """How they were counted, in words; empty where they were not."""
     held: pl.DataFrame | None
-    """`bytes` of each recall, and for how many `seconds` it held its drive; none where that is not known."""
+    """`bytes` of each recall, and for how many `seconds` a drive worked for it; none where that is not known."""
+    after_s: float = 0.0
+    """For how long a drive is not free for the next recall after one: it rewinds and unloads."""
 
 
 def drives(log: Log) -> Drives | None:
@@ -57,10 +61,12 @@ def drives(log: Log) -> Drives | None:
     if not many:
         return None
     if begun:
-        return Drives(_capped(_at_once(log, "time"), names), "recalls that were at a drive at once", _held(rows))
-    if many < FEWEST:
-        return Drives(_capped(_at_once(log, "asked"), names), "recalls in progress at once", None)
-    return _in_order(log, names)
+        count = _capped(_at_once(log, "time"), names)
+        worked = rows.filter(IS_RECALL).select("bytes", seconds="stage_s").drop_nulls().collect()
+        _, begin, end = _recalls(log)
+        return Drives(count, "recalls that were at a drive at once", worked, _after(begin, end, count))
+    most = _capped(_at_once(log, "asked"), names)
+    return Drives(most, "recalls in progress at once", None) if many < FEWEST else _in_order(log, most)
 
 
 def _capped(count: int, names: int) -> int:
@@ -78,26 +84,43 @@ def _at_once(log: Log, begin: str) -> int:
     return found["most"] if found else 1
 
 
-def _held(rows: pl.LazyFrame) -> pl.DataFrame:
-    return rows.filter(IS_RECALL).select("bytes", seconds="stage_s").drop_nulls().collect()
-
-
-def _in_order(log: Log, names: int) -> Drives:
-    """Return the drives that serve recalls in the order of their requests."""
+def _recalls(log: Log) -> tuple[pl.DataFrame, Floats, Floats]:
+    """Return recalls in the order of their requests, with when they were asked for and ended, in s."""
     asked = KEYS["asked"].to_physical() / 1e6
-    recalls = log.rows.scan().filter(IS_RECALL).select("bytes", asked=asked, seconds="stage_s").sort("asked")
+    ended = pl.col("stage_s") + pl.when(AT_DRIVE).then(pl.col("time").to_physical() / 1e6).otherwise(asked)
+    recalls = log.rows.scan().filter(IS_RECALL).select("bytes", asked=asked, ended=ended).sort("asked")
     found = recalls.head(MOST).collect()
-    begin = found["asked"].to_numpy()
-    end = begin + found["seconds"].to_numpy()
-    most = _at_once(log, "asked")
-    count = fewest_varying(begin, end, _capped(most, names))
+    return found, found["asked"].to_numpy(), found["ended"].to_numpy()
+
+
+def _in_order(log: Log, most: int) -> Drives:
+    """Return the drives, up to `most`, that serve recalls in the order of their requests."""
+    found, begin, end = _recalls(log)
+    count = fewest_varying(begin, end, most)
     times = held(begin, end, count)
     if not _is_in_order(begin, end, times, count):
         return Drives(None, "", None)
     how = (
         "the number with which recalls, served in the order of their requests, hold a drive for the least varying times"
     )
-    return Drives(count, how, pl.DataFrame({"bytes": found["bytes"], "seconds": times}).drop_nulls())
+    after, worked = _after(begin, end, count), pl.DataFrame({"bytes": found["bytes"], "seconds": times})
+    at_once = _met(begin, end) < count / 2
+    return Drives(count, how, (worked.filter(at_once) if after else worked).drop_nulls(), after)
+
+
+def _after(begin: Floats, end: Floats, count: int) -> float:
+    """Return for how long drives are not free after a recall, s: by how much those that waited hold a drive longer.
+
+    The others are those that find most drives free, of which one has been so for some time. 0 where chance explains it,
+    or where recalls are not served in the order of their requests.
+    """
+    times = held(begin, end, count)
+    waited, others = times[times < end - begin], times[_met(begin, end) < count / 2]
+    if min(len(waited), len(others)) < FEWEST or not _is_in_order(begin, end, times, count):
+        return 0.0
+    longer = float(waited.mean() - others.mean())
+    error = float(np.hypot(waited.std() / np.sqrt(len(waited)), others.std() / np.sqrt(len(others))))
+    return longer if longer > DEVIATIONS * error else 0.0
 
 
 def held(begin: Floats, end: Floats, count: int) -> Floats:
@@ -109,19 +132,27 @@ def held(begin: Floats, end: Floats, count: int) -> Floats:
 
 def fewest_varying(begin: Floats, end: Floats, most: int) -> int:
     """Return the number of drives, up to `most`, with which the times that recalls hold them vary least."""
+    alone = (end - begin)[_met(begin, end) == 0]
+    shortest = np.quantile(alone, SHORT_SHARE) / 2 if len(alone) >= FEWEST else None
     tried = [*range(1, min(most, TRIED) + 1)]
     while tried[-1] * 1.05 < most and most > TRIED:
         tried.append(int(tried[-1] * 1.05) + 1)
     spreads = {}
     for count in tried:
         times = held(begin, end, count)
-        if np.mean(times < SHORT * np.median(times)) <= SHORT_SHARE and np.median(times) > 0:
+        least = SHORT * np.median(times) if shortest is None else shortest
+        if np.mean(times < least) <= SHORT_SHARE and np.median(times) > 0:
             spreads[count] = float(np.std(times))
     return min(spreads, key=lambda count: spreads[count]) if spreads else most
 
 
+def _met(begin: Floats, end: Floats) -> NDArray[np.int64]:
+    """Return how many others each recall, in the order of their requests, meets that have not ended."""
+    return np.arange(len(begin)) - np.searchsorted(np.sort(end), begin, side="right")
+
+
 def _is_in_order(begin: Floats, end: Floats, times: Floats, count: int) -> bool:
     """Return true unless recalls that find most of the drives taken hold theirs longer than those that do not."""
-    met = np.arange(len(begin)) - np.searchsorted(np.sort(end), begin, side="right")
+    met = _met(begin, end)
     free, taken = times[met < count / 2], times[(met >= count / 2) & (met < count)]
     return bool(min(len(free), len(taken)) < FEWEST or taken.mean() <= IN_ORDER * free.mean())
