@@ -76,42 +76,47 @@ class ComponentSpecSsd(TypedDict):
     overwritten: NotRequired[float]
     """Number of times that random writes have overwritten the capacity before the run, in no simulated time. Random writes reach steady state after 2 to 5 passes; drives with less over-provisioning need more. All data lies scattered then, also what they did not hit."""
 
-class ComponentSpecFileSystem(TypedDict):
-    """A file system on a volume, with its page cache."""
-
-    type: Literal['file_system']
-    of: str
-    """The volume that holds it, by its name in `system`."""
-    memory: str
-    """Memory of the page cache: what the machine has beyond its kernel and applications."""
-    replacement: NotRequired[ReplacementSpec]
-    """Replacement policy: the clean page that gives way."""
-    block: NotRequired[str]
-    """Block size, which is also the page size of the cache."""
-    call: NotRequired[str]
-    """CPU time of a call, excluding copying."""
-    copy: NotRequired[str | None]
-    """Rate at which data is copied between application and page cache. Default: copying takes no time."""
-    dirty_limit: NotRequired[str | float]
-    """Maximum share of the memory that may be dirty; at this limit a writer waits for write-back. Linux: `dirty_ratio`, 20 %; 40 % up to 2.6.22."""
-    dirty_background: NotRequired[str | float]
-    """Share of dirty memory above which background write-back starts. Linux: `dirty_background_ratio`, 10 %."""
-    dirty_age: NotRequired[str]
-    """Age at which a dirty page is written back. Linux: `dirty_expire_centisecs`, 30 s."""
-    wake: NotRequired[str]
-    """Interval at which write-back checks the age of pages. Linux: `dirty_writeback_centisecs`, 5 s."""
-    max_request: NotRequired[str]
-    """Maximum size of a request to the volume."""
-    write_back_depth: NotRequired[int]
-    """Maximum number of write-back requests in flight."""
-    read_ahead: NotRequired[str]
-    """Read-ahead window of sequential reads. Linux: `read_ahead_kb`, 128 KiB."""
-    direct_above: NotRequired[str | None]
-    """Calls larger than this bypass the page cache. Default: none do."""
-    fsync_every: NotRequired[str | None]
-    """Number of bytes written between calls of `fsync`, which wait until all data is on the volume; a file size calls it after each file. They do not flush the volume's own cache, as a stream's `flush_every` does. Default: never."""
-    allocation: NotRequired[Allocation | None]
-    """Placement of files on the volume. Default: one after another, as in the address space."""
+# A file system on a volume, with its page cache.
+ComponentSpecFileSystem = TypedDict(
+    "ComponentSpecFileSystem",
+    {
+        "type": "Literal['file_system']",
+        # The volume that holds it, by its name in `system`.
+        "of": "str",
+        # The server that it belongs to, such as one that exports it over a network: requests reach it there, and it reaches its volume from there. Default: none; clients have it themselves, or it is `attached` to a server.
+        "from": "NotRequired[str | None]",
+        # Memory of the page cache: what the machine has beyond its kernel and applications.
+        "memory": "str",
+        # Replacement policy: the clean page that gives way.
+        "replacement": "NotRequired[ReplacementSpec]",
+        # Block size, which is also the page size of the cache.
+        "block": "NotRequired[str]",
+        # CPU time of a call, excluding copying.
+        "call": "NotRequired[str]",
+        # Rate at which data is copied between application and page cache. Default: copying takes no time.
+        "copy": "NotRequired[str | None]",
+        # Maximum share of the memory that may be dirty; at this limit a writer waits for write-back. Linux: `dirty_ratio`, 20 %; 40 % up to 2.6.22.
+        "dirty_limit": "NotRequired[str | float]",
+        # Share of dirty memory above which background write-back starts. Linux: `dirty_background_ratio`, 10 %.
+        "dirty_background": "NotRequired[str | float]",
+        # Age at which a dirty page is written back. Linux: `dirty_expire_centisecs`, 30 s.
+        "dirty_age": "NotRequired[str]",
+        # Interval at which write-back checks the age of pages. Linux: `dirty_writeback_centisecs`, 5 s.
+        "wake": "NotRequired[str]",
+        # Maximum size of a request to the volume.
+        "max_request": "NotRequired[str]",
+        # Maximum number of write-back requests in flight.
+        "write_back_depth": "NotRequired[int]",
+        # Read-ahead window of sequential reads. Linux: `read_ahead_kb`, 128 KiB.
+        "read_ahead": "NotRequired[str]",
+        # Calls larger than this bypass the page cache. Default: none do.
+        "direct_above": "NotRequired[str | None]",
+        # Number of bytes written between calls of `fsync`, which wait until all data is on the volume; a file size calls it after each file. They do not flush the volume's own cache, as a stream's `flush_every` does. Default: never.
+        "fsync_every": "NotRequired[str | None]",
+        # Placement of files on the volume. Default: one after another, as in the address space.
+        "allocation": "NotRequired[Allocation | None]",
+    },
+)
 
 class ComponentSpecDeviceCache(TypedDict):
     """A cache on a fast device before a slower one."""
@@ -589,7 +594,7 @@ class ComponentSpecTapeLibrary(TypedDict):
     drive_rate: NotRequired[str | None]
     """Maximum rate of one drive. Default: that of `device`, or the rate of its group."""
     load: NotRequired[LoadTime | None]
-    """Time from insertion of a cartridge until the drive is ready: constant, or drawn from a distribution that was fitted to a log. Default: that of `device`, or none."""
+    """Time from insertion of a cartridge until the drive is ready: constant, or drawn from a law or from branches that were fitted to a log. Default: that of `device`, or none."""
     first_load: NotRequired[str | None]
     """Time of the first load of a new cartridge: LTO-9 drives characterise it for 40 minutes on average. Default: that of `device`, or as any load."""
     locate: NotRequired[Locate | None]
@@ -1379,7 +1384,7 @@ class ArrayCacheSpec(TypedDict):
     writes: NotRequired[WritePolicy]
     """Time at which a write completes."""
     line: NotRequired[str | None]
-    """Line size. A read miss fetches whole lines; the data of a stripe is a multiple of it. Default: 64 KiB, or the largest smaller power of two that fits."""
+    """Line size. A read miss fetches whole lines; the data of a stripe is a multiple of it. Default: 16 KiB, or the largest smaller power of two that fits. An estimate: an EMC CLARiiON has pages of 2 to 16 KiB, 8 by default, and a Hitachi Universal Storage Platform segments of 16 KiB."""
     replacement: NotRequired[ReplacementSpec]
     """Replacement policy: the line that gives way."""
     read_ahead: NotRequired[str | None]
@@ -1734,6 +1739,8 @@ class AdapterSpec(TypedDict):
     """Processor time per command: one command after another."""
     latency: NotRequired[str]
     """Time that a command takes through the adapter and back besides, while others go on."""
+    rate: NotRequired[str | None]
+    """Rate at which data crosses the adapter's slot, in each direction: after packet headers, about 6.6 GB/s with eight lanes of PCIe 3.0, 13 GB/s of 4.0 and 26 GB/s of 5.0 (estimates). Default: no limit."""
     queue_depth: NotRequired[int | None]
     """Maximum number of commands outstanding per target; others wait. Default: no limit."""
     coalescing: NotRequired[Coalescing | None]
@@ -1847,8 +1854,8 @@ class TapeDriveNumbers(TypedDict):
     rewind: Sourced5
     """Time to rewind from the far end of the tape."""
 
-LoadTime: TypeAlias = "str | list[Branch]"
-"""Time of a load: constant, or drawn for each mount from branches."""
+LoadTime: TypeAlias = "TimeSpec | list[Branch]"
+"""Time of a load: constant, or drawn for each mount."""
 
 # A branch of a fitted distribution: an exponential time above a minimum.
 Branch = TypedDict(
@@ -2182,12 +2189,12 @@ class SystemSpecGroup(TypedDict):
     copies: int
     """Number of copies."""
     of: GroupMembers
-    """What each copy consists of: components by name, or one component, which is a part of `parts` by its name. Copies of one component have no name of their own within: `drive[2]`."""
+    """What each copy consists of: components by name, or one component, which is a part of `parts` by its name or written in place. Copies of one component have no name of their own within: `drive[2]`."""
 
 SystemSpec: TypeAlias = "SystemSpecGroup | ComponentSpec"
 """An entry of `system`."""
 
-GroupMembers: TypeAlias = "str | dict[str, SystemSpec]"
+GroupMembers: TypeAlias = "str | ComponentSpec | dict[str, SystemSpec]"
 """What the copies of a group consist of."""
 
 # A stream of requests to one component.

@@ -17,7 +17,7 @@ pub use self::archive::file_work::CartridgeSession;
 pub use self::block::{array, controller, disk, file_system, limiter, ssd};
 pub use self::core::arena::{Arena, Slots};
 pub use self::core::component::{Component, InOrder, Plan, Spec, Theory};
-pub use self::core::context::{Edge, Flow, NodeContext, SimContext};
+pub use self::core::context::{Edge, Flow, NodeContext, SimContext, StreamThreads};
 pub use self::core::device::{self, Device, DeviceRef, Sourced};
 pub use self::core::graph::{
     DeviceCatalogue, DeviceLookup, Graph, LoweringError, Node, System, SystemSpec, View, WantedWay,

@@ -311,8 +311,13 @@ impl StepSpec {
         let written =
             |checkpoint: CheckpointSpec| empty("checkpoint", checkpoint.write.min(checkpoint.bytes_of(0)));
         let restores = self.checkpoint.map_or(0, |checkpoint| checkpoint.restores);
-        self.read
-            .and_then(|bytes| empty("read", bytes))
+        let writers = self.checkpoint.and_then(|checkpoint| checkpoint.writers);
+        let too_many = writers.filter(|writers| *writers > self.accelerators).map(|writers| {
+            let why = format!("{writers} write, and there are {} accelerators", self.accelerators);
+            Invalid::new("checkpoint.writers", why).help("give at most as many as `accelerators`")
+        });
+        too_many
+            .or_else(|| self.read.and_then(|bytes| empty("read", bytes)))
             .or_else(|| self.checkpoint.and_then(written))
             .or_else(|| {
                 let idle = self.batch == 0 && self.checkpoint.is_none();

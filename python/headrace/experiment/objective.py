@@ -19,8 +19,8 @@ ASKED = re.compile(r"\s*(?P<what>\w+(\.\d+)?)\s*\(\s*(?P<of>[^()]+?)\s*\)\s*((?P
 TIMES = {
     **{"mean": "mean_ms", "sd": "sd_ms"},
     **{f"p{share}": f"p{share}_ms" for share in ("50", "90", "95", "99", "99.9")},
-    # Of training: the stall of a step, that of the first of an epoch, and a checkpoint.
-    **{of: f"{of}_ms" for of in ("stall", "start", "checkpoint", "restore")},
+    # Of training: the stall of a step, that of the first of an epoch, and checkpoints.
+    **{of: f"{of}_ms" for of in ("stall", "start", "checkpoint", "longest_checkpoint", "restore")},
 }
 COSTS = ("price", "power", "rack_units")
 LOSSES = ("dropped", "expired", "failed", "blocked", "lost_job_hours")

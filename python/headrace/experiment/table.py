@@ -625,6 +625,7 @@ OF_STEPS = {
     "stall_ms": "mean stall of a step",
     "start_ms": "mean stall of first steps",
     "checkpoint_ms": "mean time of a checkpoint",
+    "longest_checkpoint_ms": "time of the longest checkpoint",
     "restore_ms": "mean time to read a checkpoint back",
 }
 

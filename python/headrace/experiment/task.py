@@ -241,7 +241,7 @@ def _plain(sourced: Any) -> float:
 
 
 # Numbers of accelerators that are metrics.
-TRAINING = ("au", "samples_per_s", "stall_ms", "start_ms", "checkpoint_ms", "restore_ms")
+TRAINING = ("au", "samples_per_s", "stall_ms", "start_ms", "checkpoint_ms", "longest_checkpoint_ms", "restore_ms")
 
 # What is recorded to judge the others by, and is no metric itself.
 STATISTICS = ("half_width_ms", "settling", SLOWEST_WAIT, SLOWEST_WORK)

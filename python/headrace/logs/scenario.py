@@ -24,6 +24,7 @@ LOAD_S = 60.0  # Of a cartridge, where the log does not say.
 DRIVE_RATE = 300e6  # Bytes per second, about that of LTO-7 and LTO-8, where the log does not say.
 DRIVES = 2  # Where the log does not say how many were in use.
 STRATUM = 25  # Recalls of which the fastest counts, as of gets.
+LARGEST = 8  # Of the largest file, a chain of the pool has room for this many.
 STEADY = 0.05  # A load that varies less than this, by its cv, is one time.
 # Old files fill a pool that purges when the log begins, so that the first purge comes as early as the others.
 PURGES = ", purge: {weight: hours_since_access, high: 99 %, low: 98 %}, contents: {share: 98 %, file: 1 GB}"
@@ -93,6 +94,8 @@ class Pool:
     """What a log says of its disk pool."""
 
     bytes: int
+    largest: int
+    """The largest file, where the pool cannot hold all."""
     fields: str
     """The fields of the archive that say what the pool purges; empty where it holds everything."""
     said: list[str]
@@ -106,15 +109,17 @@ class Pool:
         """
         found = pool_size(operations) if has_migrations or not operations.ops & {"put"} else None
         if found is None:
-            return Pool(FREE * operations.file_bytes, "", [], ["a pool that holds everything and delays nothing"])
+            return Pool(FREE * operations.file_bytes, 0, "", [], ["a pool that holds everything and delays nothing"])
         how = (
             f"{found.agreeing:.0%} of the reads of files used before agree with one that purges the least recently used"
         )
-        return Pool(found.bytes, PURGES, [f"the size of the pool ({how})"], ["a pool that delays nothing"])
+        return Pool(
+            found.bytes, found.largest, PURGES, [f"the size of the pool ({how})"], ["a pool that delays nothing"]
+        )
 
     def volume(self, chains: int) -> int:
-        """Return the bytes of one of its chains."""
-        return max(self.bytes // chains, 1)
+        """Return the bytes of one of its chains, which has room for several of the largest file: they come and go."""
+        return max(self.bytes // chains, LARGEST * self.largest, 1)
 
 
 @dataclass(frozen=True)

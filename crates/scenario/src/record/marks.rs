@@ -1,7 +1,7 @@
 //! What streams and components had recorded at the end of each segment, in memory that grows with what happened rather than
 //! with the number of components: a mark holds only the components whose readings changed since the one before.
 
-use headrace_storage::{Activity, Arena, Meter};
+use headrace_storage::{Activity, Arena, Meter, Portion};
 use headrace_units::Nanos;
 use headrace_work::{Cause, NodeId};
 
@@ -36,6 +36,8 @@ pub struct MeterReading {
     pub cache_size: f64,
     /// Its own meters, two numbers each.
     pub meters: Box<[[f64; 2]]>,
+    /// Of each of its portions, the server-ns in use and those for which servers had failed, and the request-ns waited.
+    pub portions: Box<[[f64; 3]]>,
 }
 
 /// The two numbers of a meter: for a share, the part and the whole.
@@ -45,6 +47,21 @@ fn pair(meter: Meter) -> [f64; 2] {
         Meter::Share(part, whole) | Meter::Fill(part, whole) => [part as f64, whole as f64],
         Meter::Area(area) => [area as f64, 0.0],
     }
+}
+
+/// The numbers of a portion.
+fn three(portion: &Portion) -> [f64; 3] {
+    [portion.busy as f64, portion.away as f64, portion.queue.unwrap_or(0) as f64]
+}
+
+/// Returns by how much numbers grew. A component that was never asked has no earlier ones.
+fn grown<const N: usize>(now: &[[f64; N]], then: &[[f64; N]]) -> Box<[[f64; N]]> {
+    let each = now.iter().enumerate();
+    each.map(|(at, now)| match then.get(at) {
+        Some(then) => std::array::from_fn(|which| now[which] - then[which]),
+        None => *now,
+    })
+    .collect()
 }
 
 impl MeterReading {
@@ -70,6 +87,7 @@ impl MeterReading {
             destaged: balance.destaged as f64,
             cache_size: balance.size as f64,
             meters: meters.into(),
+            portions: component.portions(now).iter().map(three).collect(),
         }
     }
 
@@ -77,12 +95,6 @@ impl MeterReading {
     pub fn since(&self, earlier: &Self) -> Self {
         let mut busy = self.busy;
         busy.iter_mut().zip(earlier.busy).for_each(|(now, then)| *now -= then);
-        let mut meters = self.meters.clone();
-        // A component that was never asked has no earlier reading of its meters.
-        meters
-            .iter_mut()
-            .zip(&earlier.meters)
-            .for_each(|(now, then)| *now = [now[0] - then[0], now[1] - then[1]]);
         Self {
             bytes: self.bytes - earlier.bytes,
             busy,
@@ -96,7 +108,8 @@ impl MeterReading {
             taken_in: self.taken_in - earlier.taken_in,
             destaged: self.destaged - earlier.destaged,
             cache_size: self.cache_size,
-            meters,
+            meters: grown(&self.meters, &earlier.meters),
+            portions: grown(&self.portions, &earlier.portions),
         }
     }
 

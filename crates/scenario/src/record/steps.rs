@@ -41,6 +41,8 @@ pub struct StepTotals {
     pub checkpoints: u64,
     /// Time from the beginning of each to the end of its last write, in ns.
     pub checkpointing: u128,
+    /// The time of the one that took longest since the run began, in ns.
+    pub longest_checkpoint: u128,
     /// Checkpoints read back.
     pub restores: u64,
     /// Time from the beginning of each to the end of its last read, in ns.
@@ -76,6 +78,7 @@ impl StepTotals {
         self.checkpoints += 1;
         self.writing -= 1;
         self.checkpointing += u128::from(took.0);
+        self.longest_checkpoint = self.longest_checkpoint.max(u128::from(took.0));
     }
 
     /// Adds a checkpoint that was read back in this time.
@@ -98,6 +101,7 @@ impl StepTotals {
             writing: self.writing,
             checkpoints: self.checkpoints - earlier.checkpoints,
             checkpointing: self.checkpointing - earlier.checkpointing,
+            longest_checkpoint: self.longest_checkpoint,
             restores: self.restores - earlier.restores,
             restoring: self.restoring - earlier.restoring,
             trained: self.trained - earlier.trained,
@@ -119,6 +123,7 @@ impl StepTotals {
             writing: self.writing + other.writing,
             checkpoints: self.checkpoints + other.checkpoints,
             checkpointing: self.checkpointing + other.checkpointing,
+            longest_checkpoint: self.longest_checkpoint.max(other.longest_checkpoint),
             restores: self.restores + other.restores,
             restoring: self.restoring + other.restoring,
             trained: self.trained + other.trained,

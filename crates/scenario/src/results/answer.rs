@@ -309,7 +309,9 @@ fn checkpoints(steps: &StepResults) -> Option<String> {
     };
     let parts = [("written", steps.checkpoint_ms), ("read back", steps.restore_ms)];
     let mut told: Vec<_> = parts.into_iter().filter_map(|(how, ms)| Some(took(how, ms?))).collect();
-    if let Some(written) = told.first_mut().filter(|_| steps.checkpoint_ms.is_some()) {
+    if let (Some(written), Some(mean)) = (told.first_mut(), steps.checkpoint_ms) {
+        let longest = steps.longest_checkpoint_ms.filter(|longest| *longest > (1.0 + MUCH) * mean);
+        written.push_str(&longest.map_or_else(String::new, |ms| format!(", {} at most", Nanos::from_ms(ms))));
         written.push_str(&share);
     }
     let size = Bytes(steps.checkpoint_bytes as u64);

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::overload::{self, Overload};
-use super::{HeadroomTrials, SATURATED, filling};
+use super::{HeadroomTrials, SATURATED, destaging, filling};
 use crate::plan::{Plan, StreamPlan};
 use crate::record::MeterReading;
 use crate::run::{End, MeterKind, Outcome, StreamOutcome};
@@ -264,15 +264,16 @@ fn portions(id: NodeId, outcomes: &[Outcome], time: f64) -> Vec<PortionResults> 
     let of = |at: usize| {
         let sum = |of: fn(&Portion) -> u128| each.iter().map(|all| of(&all[at]) as f64).sum::<f64>();
         let (first, away) = (&each[0][at], sum(|portion| portion.away));
+        let servers = each.iter().map(|all| all[at].servers).max().unwrap_or(0);
         PortionResults {
             what: first.name.clone(),
-            servers: first.servers,
-            utilisation: of_time(sum(|portion| portion.busy), first.servers, away, time),
+            servers,
+            utilisation: of_time(sum(|portion| portion.busy), servers, away, time),
             queue: first.queue.map(|_| sum(|portion| portion.queue.unwrap_or(0)) * 1e-9 / time),
             unavailable: (away > 0.0).then(|| away * 1e-9 / time),
         }
     };
-    (0..each.first().map_or(0, Vec::len)).map(of).collect()
+    (0..each.first().map_or(0, Vec::len)).map(of).filter(|portion| portion.servers > 0).collect()
 }
 
 /// The busiest of them, where they are busier than `least`.
@@ -352,7 +353,7 @@ pub(super) fn bottleneck(
             .filter(|_| open && !is_stuck)
             .map(|times| if estimate { times.min(FARTHEST_ESTIMATE) } else { times }),
         at_least,
-        closed: closed(plan, id, utilisation, !is_unknown),
+        closed: closed(plan, id, utilisation, !is_unknown && destaging::limiting(components).is_none()),
         streams: reaching(plan, id).map(|(_, stream)| stream.name.clone()).collect(),
         estimate,
         uneven,

@@ -3,6 +3,7 @@
 
 mod answer;
 mod components;
+mod destaging;
 mod evictions;
 mod filling;
 mod formula_error;
@@ -220,6 +221,7 @@ pub fn of(
         series: outcomes.first().map_or_else(Vec::new, |outcome| points(plan, outcome)),
         scenario: plan.spec.clone(),
     };
+    results.notes.extend(destaging::note(&results.components));
     results.notes.extend(rebuilds::notes(&results));
     results.answer = answer::in_words(&results);
     Ok(results)

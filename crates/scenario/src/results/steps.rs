@@ -38,6 +38,8 @@ pub struct StepResults {
     pub checkpoints: u64,
     /// Mean time of a checkpoint, from the beginning of all writes to the end of the last, or of its flush; null without checkpoints.
     pub checkpoint_ms: Option<f64>,
+    /// Time of the checkpoint that took longest, warm-up included; null without checkpoints.
+    pub longest_checkpoint_ms: Option<f64>,
     /// Share of the time of steps and checkpoints that writing checkpoints took.
     #[schemars(range(min = 0, max = 1))]
     pub checkpoint_share: f64,
@@ -75,6 +77,7 @@ pub(super) fn of<'o>(steps: &StepSpec, found: impl Iterator<Item = &'o StreamOut
         checkpoint_unfinished: all.writing > 0 && all.checkpoints < FEW_CHECKPOINTS * runs,
         checkpoints: all.checkpoints,
         checkpoint_ms: mean_ms(all.checkpointing, all.checkpoints),
+        longest_checkpoint_ms: mean_ms(all.longest_checkpoint, u64::from(all.checkpoints > 0)),
         checkpoint_share: checkpointing as f64 / time.max(1) as f64,
         checkpoint_bytes: steps.checkpoint_bytes(),
         restores: all.restores,

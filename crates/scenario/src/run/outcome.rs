@@ -331,13 +331,18 @@ fn components(record: &Record, arena: Arena, first: usize, now: Nanos) -> Vec<Co
         let mut reading = last.since(earlier);
         let peaks = meters.iter().enumerate().filter(|(_, (_, kind))| *kind == MeterKind::Peak);
         peaks.for_each(|(at, _)| reading.meters[at] = last.meters[at]);
+        let mut portions = arena.component(id).portions(now);
+        portions.iter_mut().zip(&reading.portions).for_each(|(portion, [busy, away, queue])| {
+            (portion.busy, portion.away) = (*busy as u128, *away as u128);
+            portion.queue = portion.queue.map(|_| *queue as u128);
+        });
         let state =
             if arena.context(id).health.is_up() { arena.component(id).state() } else { Some("failed") };
         ComponentOutcome {
             servers,
             away,
             reading,
-            portions: arena.component(id).portions(now),
+            portions,
             state,
             is_settled: arena.component(id).is_settled(),
             is_cold: arena.component(id).is_cold(),

@@ -4,7 +4,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
 use headrace_kernel::{Pool, RngStream, Sim, WorkerPool};
-use headrace_storage::{Archive, Arena, CartridgeSession, Computing, Dispatcher, Edge, SimContext, Trigger};
+use headrace_storage::{
+    Archive, Arena, CartridgeSession, Computing, Dispatcher, Edge, SimContext, StreamThreads, Trigger,
+};
 use headrace_units::Nanos;
 use headrace_work::{Block, Cause, FileOp, FilePlace, Request};
 use headrace_workload::{Arrivals, Requests, StepSpec, WhenFull};
@@ -20,9 +22,11 @@ use crate::record::Record;
 /// Simulated time ends here, after 146 years: beyond it instants could no longer be added.
 pub const END_OF_TIME: Nanos = Nanos(1 << 62);
 
-/// Number of threads that streams have in all.
-pub fn threads(streams: &[StreamPlan]) -> u32 {
-    streams.iter().map(|stream| stream.spec.threads()).sum()
+/// The threads of streams.
+pub fn threads(streams: &[StreamPlan]) -> Vec<StreamThreads> {
+    let of =
+        |stream: &StreamPlan| StreamThreads { stream: stream.name.clone(), number: stream.spec.threads() };
+    streams.iter().map(of).collect()
 }
 
 /// A request that nobody waits for, or whose client can give up, is a job of this worker pool: the next of a stream, sent by a thread of

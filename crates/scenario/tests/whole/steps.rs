@@ -265,6 +265,7 @@ fn checkpoints_are_written_by_all_at_once() {
     );
     assert_eq!(results.streams[0].writes.as_ref().map(|writes| writes.count), Some(10 * 4 * 10));
     assert_eq!(steps.au, Some(1.0), "a checkpoint is no part of a step");
+    assert_eq!(steps.longest_checkpoint_ms, steps.checkpoint_ms, "all take as long");
 }
 
 /// The first checkpoint may come later, and fewer may write it.
@@ -597,4 +598,32 @@ workload: {t: {to: d, size: 1100000 B, arrivals: {steps: {accelerators: 8, batch
 run: {requests: 2000}
 ";
     assert!(found(full).is_ok(), "{:?}", found(full).err());
+}
+
+/// The longest checkpoint is one in which the storage is slow.
+#[test]
+fn the_longest_checkpoint_is_told_where_others_are_shorter() {
+    let text = "system: {disk: {type: station, service: 1 ms, capacity: 1 GB}}
+workload:
+  training:
+    {to: disk, size: 4 KiB, arrivals: {steps: {accelerators: 1, batch: 0, compute: 100 ms, checkpoint: {every: 1, size: 100 kB, write: 1 kB}}}}
+faults: [{component: disk, slow: 4, from: 1.95 s, until: 3 s}]
+run: {time: 8 s, warm_up: none}
+";
+    let results = found(text).unwrap_or_else(|problems| panic!("{problems}"));
+    let steps = results.streams[0].steps.clone().unwrap();
+    close(steps.longest_checkpoint_ms.unwrap(), 400.0, 4.0, "a hundred writes of 4 ms");
+    assert!(steps.checkpoint_ms.unwrap() < 200.0);
+    assert!(results.answer.contains(" 400 ms at most"), "{}", results.answer);
+}
+
+/// More writers than accelerators are a slip.
+#[test]
+fn writers_are_accelerators() {
+    let text = "system: {disk: {type: station, service: 1 ms, capacity: 1 GB}}
+workload:
+  training: {to: disk, size: 4 KiB, arrivals: {steps: {accelerators: 2, batch: 0, compute: 1 s, checkpoint: {every: 1, size: 1 MB, writers: 3}}}}
+";
+    let refused = found(text).unwrap_err();
+    assert!(refused.contains("3 write, and there are 2 accelerators"), "{refused}");
 }

@@ -471,3 +471,98 @@ workload: {u: {to: d, arrivals: {poisson: 2000 /s}, write_size: 64 KiB}}
     let told = refused.map(|_| ()).unwrap_err().rendered();
     assert!(told.contains("`write_size` is about writes, and the stream has none"), "{told}");
 }
+
+/// A thread does one thing at a time, whatever waits and however many cores are free: one that always works is what limits its stream, and more
+/// requests in flight do not help. Where it has time, the drive is named.
+#[test]
+fn threads_that_always_work_limit_their_stream() {
+    let by = |threads: u32, submit: &str| {
+        run(&format!(
+            "
+system:
+  host: {{type: server, cores: 16, submit: {submit}, complete: {submit}, attached: [drive]}}
+  drive: {{type: station, servers: 64, service: {{exponential: 60 us}}, capacity: 1 TB}}
+workload:
+  fio: {{from: host, to: drive, arrivals: {{closed: {{depth: 64, threads: {threads}}}}}, size: 4 KiB}}
+run: {{seed: 1, requests: 40000}}
+"
+        ))
+    };
+    let named = |results: &Results| {
+        let found = results.bottleneck.as_ref().unwrap();
+        (found.component.clone(), found.what.clone())
+    };
+    let one = by(1, "1 us");
+    assert_eq!(named(&one), ("host".to_owned(), Some("threads of fio".to_owned())));
+    assert!(
+        one.answer.contains("host (threads of fio), 100 % busy with 64 clients; a deeper queue would only")
+    );
+    assert!((one.streams[0].requests_per_s / 500_000.0 - 1.0).abs() < 0.01);
+    let portion = |results: &Results| results.components[0].portions[0].clone();
+    assert_eq!((portion(&one).what.as_str(), portion(&one).servers), ("threads of fio", 1));
+    let easy = by(2, "10 ns");
+    assert_eq!(named(&easy), ("drive".to_owned(), None));
+    assert!(portion(&easy).utilisation < 0.1 && portion(&easy).servers == 2);
+}
+
+/// A cache that destages one stripe at a time leaves its drives idle while hosts wait for space: that is said, and nothing of what more requests in
+/// flight would bring. With as many destages as there are clients, the drives limit.
+#[test]
+fn destages_in_flight_limit_writes_where_drives_have_time() {
+    let by = |at_once: u32| {
+        run(&format!(
+            "
+system:
+  volume:
+    type: array
+    level: raid0
+    of: {{type: station, servers: 8, service: 1 ms, capacity: 10 GB}}
+    disks: 4
+    stripe_unit: 64 KiB
+    cache: {{size: 8 MiB, writes: back, stripes_at_once: {at_once}}}
+workload:
+  fio: {{to: volume, op: write, arrivals: {{closed: {{depth: 64}}}}, size: 4 KiB, align: 4 KiB}}
+run: {{seed: 1, requests: 40000}}
+"
+        ))
+    };
+    let says = |results: &Results| results.notes.iter().any(|note| note.contains("raise `stripes_at_once`"));
+    let few = by(4);
+    assert!(says(&few), "{:?}", few.notes);
+    assert!(!few.answer.contains("could raise throughput"), "{}", few.answer);
+    assert!(few.components[0].meters["destages_in_flight"].unwrap() > 0.9);
+    let many = by(64);
+    assert!(!says(&many), "{:?}", many.notes);
+    assert!(many.streams[0].requests_per_s > 4.0 * few.streams[0].requests_per_s);
+}
+
+/// Data cross an adapter's slot at its rate in each direction: reads alone at that rate, reads and writes together at twice as much. The network
+/// of queues knows it too, and a slot that is idle is a delay.
+#[test]
+fn a_slot_carries_its_rate_in_each_direction() {
+    let by = |op: &str, arrivals: &str| {
+        format!(
+            "
+system:
+  host: {{type: server, cores: 16, attached: [drive], adapter: {{command: 100 ns, rate: 1 GB/s}}}}
+  drive: {{type: station, servers: 64, service: {{exponential: 100 us}}, capacity: 1 TB}}
+workload:
+  fio: {{from: host, to: drive, op: {op}, arrivals: {arrivals}, size: 64 KiB}}
+run: {{seed: 1, requests: 40000}}
+"
+        )
+    };
+    let deep = |op: &str| run(&by(op, "{closed: {depth: 64}}"));
+    let (reads, writes, both) = (deep("read"), deep("write"), deep("{reads: 50 %}"));
+    for (found, direction) in [(&reads, "host/slot in"), (&writes, "host/slot out")] {
+        close(found.streams[0].bytes_per_s, 1e9, 1e7, "one direction");
+        assert_eq!(found.bottleneck.as_ref().unwrap().component, direction);
+    }
+    assert!(both.streams[0].bytes_per_s > 1.8e9, "{}", both.streams[0].bytes_per_s);
+    let light = run(&by("{reads: 50 %}", "{poisson: 8000 /s}"));
+    // 65.5 µs a visit, half of the requests in each direction at 26 % each: M/D/1 waits ρ / (2 (1 - ρ)) of that.
+    let (slot, busy) = (65.536, 4000.0 * 65.536e-6);
+    let expected = 100.0 + 0.1 + slot * (1.0 + busy / (2.0 * (1.0 - busy)));
+    close(light.streams[0].response.mean_ms * 1e3, expected, 3.0, "µs of a request");
+    close(light.theory[0].mean_ms.unwrap() * 1e3, expected, 1.0, "µs of a request in theory");
+}

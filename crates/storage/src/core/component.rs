@@ -240,8 +240,7 @@ pub trait Component<'m> {
         self.servers().map(|servers| Activity::of(servers.servers(), &servers.usage(), now))
     }
 
-    /// Servers of it that stand in for no others; none where any server serves any request. Only of components of archives, whose logs are replayed
-    /// without a warm-up.
+    /// Servers of it that stand in for no others, the same ones in the same order whenever it is asked; none where any server serves any request.
     fn portions(&self, now: Nanos) -> Vec<Portion> {
         _ = now;
         Vec::new()

@@ -15,6 +15,15 @@ use crate::{AnyComponent, Of};
 /// Number of parts of one request between two looks at the limits.
 const PARTS_BETWEEN_LOOKS: u64 = 4096;
 
+/// The threads of a stream, which run on the cores of servers.
+#[derive(Clone, Debug)]
+pub struct StreamThreads {
+    /// The stream, by its name.
+    pub stream: String,
+    /// How many there are.
+    pub number: u32,
+}
+
 /// State shared by the components of one simulation.
 pub struct SimContext<'m> {
     /// The simulation they live in.
@@ -23,8 +32,8 @@ pub struct SimContext<'m> {
     pub timeline: Timeline,
     /// Links that transfers use several of at once, whichever components they belong to.
     pub fluid: Fluid<'m>,
-    /// Number of threads of all servers.
-    pub threads: u32,
+    /// The threads of streams, in the order of their numbers.
+    pub threads: Vec<StreamThreads>,
     witness: Option<Box<dyn Witness>>,
     /// Returns true once the run must end.
     interrupts: Option<&'m dyn Fn() -> bool>,
@@ -45,7 +54,7 @@ impl<'m> SimContext<'m> {
             sim,
             timeline,
             fluid: Fluid::new(sim),
-            threads: 0,
+            threads: Vec::new(),
             witness: None,
             interrupts: None,
             most_processes: u64::MAX,
@@ -121,9 +130,9 @@ impl<'m> SimContext<'m> {
         RngStream::named(self.seed, "", purpose)
     }
 
-    /// Sets the total number of threads of streams.
+    /// Sets the threads of streams.
     #[must_use]
-    pub fn with_threads(self, threads: u32) -> Self {
+    pub fn with_threads(self, threads: Vec<StreamThreads>) -> Self {
         Self { threads, ..self }
     }
 

@@ -251,7 +251,7 @@ fn what_cannot_work_is_refused() {
     assert!(told(cached(odd), "{}").contains("no multiple of a line of 48 KiB"));
     let shared = format!(r#"{{"cache": {odd}}}"#);
     assert!(told(run_by(&["a"], array(Level::Raid5)), &shared).contains("no multiple of a line of 48 KiB"));
-    assert!(told(cached(r#"{"size": "128 KiB"}"#), "{}").contains("fewer than four lines"));
+    assert!(told(cached(r#"{"size": "32 KiB"}"#), "{}").contains("fewer than four lines"));
     let low = r#"{"size": "1 GiB", "destage": {"high": 0.2, "low": 0.5}}"#;
     assert!(told(cached(low), "{}").contains("`low` is at most `high`"));
     assert!(told(run_by(&["a", "a"], array(Level::Raid5)), "{}").contains("listed twice"));

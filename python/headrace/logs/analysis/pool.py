@@ -16,7 +16,6 @@ from headrace.logs.rows import KEYS
 
 FEWEST, MOST = 30, 100_000  # Fewer reads tell no size; of a longer log, the first operations are looked at.
 AGREEING = 0.8  # With fewer reads that agree, files are purged by another rule, or lie elsewhere.
-LARGEST = 20  # A pool has room for this many of the largest file: several come and go at once.
 
 
 @dataclass(frozen=True)
@@ -25,6 +24,8 @@ class PoolSize:
 
     bytes: int
     agreeing: float
+    largest: int
+    """The largest file."""
 
 
 def pool_size(operations: Operations) -> PoolSize | None:
@@ -41,8 +42,8 @@ def pool_size(operations: Operations) -> PoolSize | None:
     if found.height < FEWEST or not found["tape"].any():
         return None
     size, agreeing = _between(found["distance"].to_numpy(), found["tape"].to_numpy())
-    least = LARGEST * int(used["size"].max())  # type: ignore[arg-type]
-    return PoolSize(max(int(size), least), agreeing) if agreeing >= AGREEING else None
+    largest = int(used["size"].max())  # type: ignore[arg-type]
+    return PoolSize(int(size), agreeing, largest) if agreeing >= AGREEING else None
 
 
 def stack_distances(files: list[int], sizes: list[int]) -> list[int | None]:

@@ -14,7 +14,7 @@ use headrace_work::{Block, Breakdown, Op, Request};
 use crate::core::component::{Component, Plan, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::View;
-use crate::core::meter::Meter;
+use crate::core::meter::{Meter, Portion};
 use crate::core::theory::{self, Demand, Features, Load, Phase};
 use crate::core::work::{Serve, Work};
 use crate::fabric::path_transfer::PathTransfer;
@@ -22,7 +22,8 @@ use crate::fabric::path_transfer::PathTransfer;
 pub use spec::{AdapterSpec, Coalescing, Paths, ServerSpec};
 use threads::Threads;
 
-/// A server in which nothing is left to go wrong. Where its adapter takes a time for each command, that is a station that it uses.
+/// A server in which nothing is left to go wrong. Where its adapter takes a time for each command, that is a station that it uses; where its slot
+/// has a rate, two more are the directions of data: out to drives, and in.
 #[derive(Clone, Debug)]
 pub struct ServerPlan {
     spec: ServerSpec,
@@ -40,6 +41,29 @@ impl ServerPlan {
         command
             + self.spec.fill.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes(filled)))
             + self.spec.copy.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes(copied)))
+    }
+
+    /// Returns the place of the station of a direction among those that the server uses: data go out with a request, and come in with an answer.
+    fn slot(&self, phase: Phase) -> Option<usize> {
+        self.spec.adapter.rate?;
+        let commands = usize::from(self.spec.adapter.command > Nanos::ZERO);
+        Some(commands + usize::from(phase == Phase::Answer))
+    }
+
+    /// Returns the demand of a phase on the slot: that of the requests whose data go along.
+    fn of_slot(&self, view: View, load: &Load, phase: Phase) -> Option<Demand> {
+        let (slot, rate) = (view.uses().nth(self.slot(phase)?)?, self.spec.adapter.rate?);
+        let moved: Vec<(f64, u64)> = load
+            .kinds
+            .iter()
+            .filter(|(_, op, _)| phase.has_data(*op))
+            .map(|(p, _, bytes)| (*p, *bytes))
+            .collect();
+        let visits: f64 = moved.iter().map(|(p, _)| p).sum();
+        let time = |(p, bytes): &(f64, u64)| (*p / visits, Distribution::Fixed(rate.time_for(Bytes(*bytes)).ms()));
+        let server = theory::ServiceKind::Queue { servers: 1, order: theory::QueueOrder::FirstCome };
+        let distribution = || Distribution::mixed(moved.iter().map(time).collect());
+        (visits > 0.0).then(|| Demand { visits, ..Demand::one(slot.id(), server, distribution()) })
     }
 
     const fn coalescing(&self) -> Option<Coalescing> {
@@ -100,9 +124,11 @@ impl Theory for ServerPlan {
         if cores.work_ms() > 0.0 {
             demands.push(cores);
         }
-        if let (Phase::Request, Some(adapter)) = (phase, view.uses().next()) {
+        let commands = view.uses().next().filter(|_| self.spec.adapter.command > Nanos::ZERO);
+        if let (Phase::Request, Some(adapter)) = (phase, commands) {
             demands.extend(adapter.demands(load)?);
         }
+        demands.extend(self.of_slot(view, load, phase));
         let latency = self.spec.adapter.latency;
         if phase == Phase::Request && latency > Nanos::ZERO {
             demands.push(Demand::one(
@@ -129,6 +155,8 @@ pub struct Server<'m> {
     plan: &'m ServerPlan,
     cores: Resource<'m>,
     adapter: Option<&'m Edge<'m>>,
+    /// The directions of its slot.
+    slot: Option<[&'m Edge<'m>; 2]>,
     /// Completions that the adapter holds back.
     held: Cell<u32>,
     told: Round<'m>,
@@ -149,12 +177,13 @@ impl Plan for ServerPlan {
             sim,
             plan: self,
             cores: Resource::fcfs(sim, u64::from(self.spec.cores)),
-            adapter: uses.first(),
+            adapter: uses.first().filter(|_| self.spec.adapter.command > Nanos::ZERO),
+            slot: self.slot(Phase::Request).map(|out| [&uses[out], &uses[out + 1]]),
             held: Cell::new(0),
             told: Round::new(sim),
             interrupts: Cell::new(0),
             recent: RefCell::default(),
-            threads: Threads::new(sim, context.shared.threads),
+            threads: Threads::new(sim, &context.shared.threads),
         }
     }
 }
@@ -222,6 +251,9 @@ impl<'m> Server<'m> {
         if let Some(adapter) = self.adapter {
             adapter.serve(&request.with(request.work.data()), breakdown).await;
         }
+        if self.slot.is_some() {
+            Box::pin(self.cross_slot(request, breakdown)).await;
+        }
         let latency = self.plan.spec.adapter.latency;
         if latency > Nanos::ZERO {
             self.sim.delay(latency).await;
@@ -229,8 +261,20 @@ impl<'m> Server<'m> {
         }
     }
 
+    /// The data that go along cross the slot of the adapter.
+    async fn cross_slot(&'m self, request: &Request<PathTransfer>, breakdown: &mut Breakdown) {
+        let (Some([out, back]), data) = (self.slot, request.work.data()) else { return };
+        if data.bytes > 0 {
+            let direction = if request.work.phase == Phase::Request { out } else { back };
+            direction.serve(&request.with(data), breakdown).await;
+        }
+    }
+
     async fn receive(&'m self, request: &Request<PathTransfer>, breakdown: &mut Breakdown) {
         let PathTransfer { block, phase, .. } = request.work;
+        if self.slot.is_some() {
+            Box::pin(self.cross_slot(request, breakdown)).await;
+        }
         let interrupts = match self.plan.coalescing() {
             Some(coalescing) => self.held_back(coalescing).await,
             None => true,
@@ -255,6 +299,10 @@ impl<'m> Component<'m> for Server<'m> {
 
     fn meters(&self, _: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
         put("interrupts", Meter::Count(self.interrupts.get()));
+    }
+
+    fn portions(&self, _: Nanos) -> Vec<Portion> {
+        self.threads.portions()
     }
 
     fn begin(&'m self) {

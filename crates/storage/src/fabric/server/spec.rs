@@ -72,6 +72,10 @@ pub struct AdapterSpec {
     /// Time that a command takes through the adapter and back besides, while others go on.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub latency: Nanos,
+    /// Rate at which data crosses the adapter's slot, in each direction: after packet headers, about 6.6 GB/s with eight lanes of PCIe 3.0, 13
+    /// GB/s of 4.0 and 26 GB/s of 5.0 (estimates). Default: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<BytesPerSecond>,
     /// Maximum number of commands outstanding per target; others wait. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_000_000))]
@@ -142,17 +146,24 @@ impl Spec for ServerSpec {
             let message = "a path timeout of zero leaves no time for an answer";
             return at.refuse("path_timeout", message, Some("give a time, or leave `path_timeout` out"));
         }
-        let station = |service| StationSpec {
+        if self.adapter.rate.is_some_and(|rate| rate.get() <= 0.0) {
+            return at.refuse("adapter.rate", "must be above zero", Some("give a rate, or leave `rate` out"));
+        }
+        let station = |service, rate| StationSpec {
             servers: 1,
             service: TimeSpec::Fixed(service),
-            rate: None,
+            rate,
             order: Order::FirstCome,
             capacity: Bytes(0),
         };
+        let mut part = |name, service, rate| at.part(name, AnyPlan::Station(station(service, rate).into()));
         let busy = Some(self.adapter.command).filter(|command| *command > Nanos::ZERO);
-        let uses = busy.map(|command| at.part("adapter", AnyPlan::Station(station(command).into())));
+        let commands = busy.map(|command| part("adapter", command, None));
+        let slot = self.adapter.rate.map(|rate| {
+            ["slot out", "slot in"].map(|direction| part(direction, Nanos::ZERO, Some(rate)))
+        });
         let plan = ServerPlan { spec: self.clone() };
-        at.uses(uses.into_iter().collect());
+        at.uses(commands.into_iter().chain(slot.into_iter().flatten()).collect());
         Some(plan)
     }
 }

@@ -7,6 +7,8 @@ use headrace_units::Nanos;
 use headrace_work::Breakdown;
 
 use super::Server;
+use crate::core::context::StreamThreads;
+use crate::core::meter::{Portion, add};
 
 /// The threads of a server. Each is made when it first has something to do.
 pub struct Threads<'m> {
@@ -14,6 +16,8 @@ pub struct Threads<'m> {
     all: Vec<OnceCell<Box<Thread<'m>>>>,
     /// Threads that had something to do.
     number: Cell<u64>,
+    /// Those of each stream.
+    streams: Vec<StreamThreads>,
     /// Workers that run on cores, each a thread by its number.
     shifts: OnceCell<WorkerPool<'m, usize>>,
 }
@@ -24,6 +28,8 @@ pub struct Thread<'m> {
     /// Whose turn it is.
     turn: Resource<'m>,
     state: Cell<ThreadState>,
+    /// Time for which it worked, or was woken, in ns.
+    busy: Cell<u64>,
     /// Ends when the thread has a core and is awake.
     awake: Round<'m>,
     /// Something is done, perhaps the last there was to do.
@@ -38,10 +44,29 @@ enum ThreadState {
 }
 
 impl<'m> Threads<'m> {
-    /// Room for `most` threads.
-    pub fn new(sim: &'m Sim<'m>, most: u32) -> Self {
+    /// Room for the threads of these streams.
+    pub fn new(sim: &'m Sim<'m>, streams: &[StreamThreads]) -> Self {
+        let most: u32 = streams.iter().map(|stream| stream.number).sum();
         let all = (0..most).map(|_| OnceCell::new()).collect();
-        Self { sim, all, number: Cell::new(0), shifts: OnceCell::new() }
+        Self { sim, all, number: Cell::new(0), streams: streams.to_vec(), shifts: OnceCell::new() }
+    }
+
+    /// The threads of each stream, as far as they had something to do here: they can all be busy while cores are free.
+    pub fn portions(&self) -> Vec<Portion> {
+        let mut left = &self.all[..];
+        let portion = |stream: &StreamThreads| {
+            let (own, others) = left.split_at(stream.number as usize);
+            left = others;
+            let made = || own.iter().filter_map(OnceCell::get);
+            Portion {
+                name: format!("threads of {}", stream.stream),
+                servers: made().count() as u64,
+                busy: made().map(|thread| u128::from(thread.busy.get())).sum(),
+                away: 0,
+                queue: None,
+            }
+        };
+        self.streams.iter().filter(|stream| stream.number > 0).map(portion).collect()
     }
 
     /// Starts the threads of a server on its cores.
@@ -70,7 +95,8 @@ impl<'m> Threads<'m> {
 impl<'m> Thread<'m> {
     fn new(sim: &'m Sim<'m>, number: usize) -> Self {
         let (awake, done) = (Round::new(sim), Round::new(sim));
-        Self { number, turn: Resource::fcfs(sim, 1), state: Cell::new(ThreadState::Asleep), awake, done }
+        let state = Cell::new(ThreadState::Asleep);
+        Self { number, turn: Resource::fcfs(sim, 1), state, busy: Cell::new(0), awake, done }
     }
 
     fn is_idle(&self) -> bool {
@@ -84,7 +110,9 @@ impl<'m> Server<'m> {
         let turn = thread.turn.acquire(()).await;
         self.rouse(thread).await;
         breakdown.waited(self.context.id, self.sim.now());
-        self.sim.delay(self.contended(time)).await;
+        let time = self.contended(time);
+        self.sim.delay(time).await;
+        add(&thread.busy, time.0);
         breakdown.served(self.context.id, self.sim.now());
         drop(turn);
         thread.done.end();
@@ -109,7 +137,9 @@ impl<'m> Server<'m> {
         let core = self.cores.acquire(()).await;
         let spec = &self.plan.spec;
         let wake = Nanos(spec.wake.0 + spec.wake_per_thread.0 * self.threads.others());
-        self.sim.delay(self.contended(wake)).await;
+        let wake = self.contended(wake);
+        self.sim.delay(wake).await;
+        add(&thread.busy, wake.0);
         thread.state.set(ThreadState::Awake);
         thread.awake.end();
         loop {

@@ -46,7 +46,7 @@ pub(super) struct ArrayCache<'m> {
     /// The bytes that reads fetch, so that who wants the same meanwhile waits for them.
     fetched: Locks<'m>,
     /// Movers at work: those that destage, and those that read ahead.
-    destaging: Cell<u32>,
+    destaging: RefCell<Gauge>,
     fetching: Cell<u32>,
     /// Bytes that may be read ahead while others are destaged.
     allowed: Cell<u64>,
@@ -132,7 +132,7 @@ impl<'m> ArrayCache<'m> {
             contents: RefCell::new(contents),
             progress: Round::new(sim),
             fetched: Locks::new(sim, plan.stripe),
-            destaging: Cell::new(0),
+            destaging: RefCell::default(),
             fetching: Cell::new(0),
             allowed: Cell::new(0),
             flushing: Cell::new(false),
@@ -298,6 +298,8 @@ impl<'m> ArrayCache<'m> {
         put("read_hit_ratio", Meter::Share(counts.found.get(), counts.read.get()));
         put("dirty_bytes", Meter::Area(self.dirty_area(now)));
         put("destages", Meter::Count(counts.destages.get()));
+        let room = u128::from(self.plan.at_once.unwrap_or(self.plan.most_destaged));
+        put("destages_in_flight", Meter::Share((self.destaging.borrow().area(now) / room) as u64, now.0));
         put("full_stripe_destages", Meter::Share(counts.whole.get(), counts.destages.get()));
         if counts.lost.get() > 0 {
             put("lost_bytes", Meter::Count(counts.lost.get()));

@@ -18,9 +18,9 @@ impl<'m> ArrayCache<'m> {
     /// Starts as many movers as there is work for.
     pub(super) fn move_on(&'m self, array: &'m Array<'m>) {
         let sim = self.context.shared.sim;
-        while self.destaging.get() < self.destaged_at_once() {
+        while self.destaging() < self.destaged_at_once() {
             let Some(first) = self.next_destage() else { break };
-            self.destaging.set(self.destaging.get() + 1);
+            self.destaging.borrow_mut().up(self.now(), 1);
             sim.spawn(self.destage_from(array, first));
         }
         while self.plan.at_once.is_none_or(|most| self.fetching.get() < most) {
@@ -32,6 +32,11 @@ impl<'m> ArrayCache<'m> {
             self.flusher.set(true);
             sim.spawn(self.flush_when_idle(array));
         }
+    }
+
+    /// Returns the number of stripes that are being destaged.
+    fn destaging(&self) -> u32 {
+        self.destaging.borrow().value() as u32
     }
 
     /// Returns the number of stripes to destage in parallel: the fuller the cache, the more. While it has room, reads of hosts wait little
@@ -48,10 +53,10 @@ impl<'m> ArrayCache<'m> {
         let mut next = Some(first);
         while let Some(destage) = next {
             self.destage(array, destage).await;
-            let goes_on = self.destaging.get() <= self.destaged_at_once();
+            let goes_on = self.destaging() <= self.destaged_at_once();
             next = if goes_on { self.next_destage() } else { None };
         }
-        self.destaging.set(self.destaging.get() - 1);
+        self.destaging.borrow_mut().down(self.now(), 1);
         self.move_on(array);
         self.memory().move_others(self);
     }
@@ -92,7 +97,7 @@ impl<'m> ArrayCache<'m> {
         if self.plan.read_ahead_share.is_none() {
             return;
         }
-        while self.destaging.get() > 0 && self.allowed.get() < bytes {
+        while self.destaging() > 0 && self.allowed.get() < bytes {
             self.progress.wait().await;
         }
         self.allowed.set(self.allowed.get().saturating_sub(bytes));

@@ -17,8 +17,9 @@ pub struct ArrayCacheSpec {
     /// Time at which a write completes.
     #[serde(default)]
     pub writes: WritePolicy,
-    /// Line size. A read miss fetches whole lines; the data of a stripe is a multiple of it. Default: 64 KiB,
-    /// or the largest smaller power of two that fits.
+    /// Line size. A read miss fetches whole lines; the data of a stripe is a multiple of it. Default: 16 KiB, or the largest smaller power of
+    /// two that fits. An estimate: an EMC CLARiiON has pages of 2 to 16 KiB, 8 by default, and a Hitachi Universal Storage Platform segments of
+    /// 16 KiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<Bytes>,
     /// Replacement policy: the line that gives way.
@@ -187,5 +188,5 @@ fn most_destaged(disks: u64) -> u32 {
 
 /// The largest power of two up to 64 KiB that divides the data of a stripe.
 fn largest_line(stripe: u64) -> u64 {
-    1 << stripe.trailing_zeros().min(16)
+    1 << stripe.trailing_zeros().min(14)
 }
