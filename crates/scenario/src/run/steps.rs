@@ -119,15 +119,16 @@ impl<'m> Work<'m> {
         let mut address = whole.address.saturating_add(u64::from(first).saturating_mul(piece));
         while address < end && !self.is_ended() {
             let block = Block { address, bytes: piece.min(end - address), ..whole };
-            self.ask(thread, Request::new(subkey(keys.key(key), address), block)).await;
+            self.wants(Request::new(subkey(keys.key(key), address), block));
+            self.of.request(self.hosts, self.index, self.numbered(thread)).await;
             address = address.saturating_add(u64::from(step).saturating_mul(piece));
         }
     }
 
-    /// Sends a request and waits for its answer. No future of its own: there are millions of requests.
-    fn ask(self, thread: u32, request: Request<Block>) -> impl Future<Output = bool> + use<'m> {
+    /// Makes this request the next of the stream. Who asks waits for the answer in place: the future of a request would be moved, and there are
+    /// millions of them.
+    fn wants(self, request: Request<Block>) {
         self.source().recorded.borrow_mut().push_back((request, None));
-        self.of.request(self.hosts, self.index, self.numbered(thread))
     }
 
     /// The life of the accelerator: step after step.
@@ -243,7 +244,8 @@ impl<'m> Work<'m> {
     async fn flush(self, number: u64) {
         let keys = self.of.stream(&self.of.plan.streams[self.index], "flushes");
         let key = subkey(keys.key(number), u64::from(self.number));
-        self.ask(0, Request::new(key, Block { op: Op::Flush, address: 0, bytes: 0 })).await;
+        self.wants(Request::new(key, Block { op: Op::Flush, address: 0, bytes: 0 }));
+        self.of.request(self.hosts, self.index, self.numbered(0)).await;
     }
 
     /// Transfers the pieces of a lane: each `lane.1`-th of a checkpoint. Waits until those of all lanes are.
