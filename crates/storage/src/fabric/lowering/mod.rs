@@ -88,7 +88,11 @@ impl Lowering<'_> {
             "`{own}` is attached to {} servers, and `{name}` to none of them: nothing says which of them sends the requests",
             servers.len()
         );
-        self.refuse(field, message, Some("attach a component of its own to each server, as a `group` of both"))
+        self.refuse(
+            field,
+            message,
+            Some("attach a component of its own to each server, as a `group` of both"),
+        )
     }
 
     /// Returns true if requests get to a component without a network from where one stands that is attached to these servers: it is attached

@@ -60,7 +60,8 @@ impl ServerPlan {
             .map(|(p, _, bytes)| (*p, *bytes))
             .collect();
         let visits: f64 = moved.iter().map(|(p, _)| p).sum();
-        let time = |(p, bytes): &(f64, u64)| (*p / visits, Distribution::Fixed(rate.time_for(Bytes(*bytes)).ms()));
+        let time =
+            |(p, bytes): &(f64, u64)| (*p / visits, Distribution::Fixed(rate.time_for(Bytes(*bytes)).ms()));
         let server = theory::ServiceKind::Queue { servers: 1, order: theory::QueueOrder::FirstCome };
         let distribution = || Distribution::mixed(moved.iter().map(time).collect());
         (visits > 0.0).then(|| Demand { visits, ..Demand::one(slot.id(), server, distribution()) })

@@ -159,9 +159,10 @@ impl Spec for ServerSpec {
         let mut part = |name, service, rate| at.part(name, AnyPlan::Station(station(service, rate).into()));
         let busy = Some(self.adapter.command).filter(|command| *command > Nanos::ZERO);
         let commands = busy.map(|command| part("adapter", command, None));
-        let slot = self.adapter.rate.map(|rate| {
-            ["slot out", "slot in"].map(|direction| part(direction, Nanos::ZERO, Some(rate)))
-        });
+        let slot = self
+            .adapter
+            .rate
+            .map(|rate| ["slot out", "slot in"].map(|direction| part(direction, Nanos::ZERO, Some(rate))));
         let plan = ServerPlan { spec: self.clone() };
         at.uses(commands.into_iter().chain(slot.into_iter().flatten()).collect());
         Some(plan)
