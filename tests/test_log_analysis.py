@@ -452,13 +452,33 @@ def test_what_a_drive_does_after_a_recall_is_found(tmp_path: Path) -> None:
     assert found.held["seconds"].mean() == pytest.approx(times.mean(), rel=0.03)
 
 
-@given(st.lists(st.tuples(st.integers(1, 6), st.integers(1, 9)), max_size=40))
-def test_stack_distances_are_those_of_files_used_since(uses: list[tuple[int, int]]) -> None:
+@given(st.lists(st.tuples(st.integers(1, 6), st.none() | st.integers(1, 9)), max_size=40))
+def test_stack_distances_are_those_of_files_used_since(uses: list[tuple[int, int | None]]) -> None:
     found = stack_distances([file for file, _ in uses], [size for _, size in uses])
     for at, (file, size) in enumerate(uses):
         before = [one for one in range(at) if uses[one][0] == file]
-        between = dict(uses[before[-1] + 1 : at]) if before else {}
-        assert found[at] == (sum(between.values()) + size if before else None)
+        if not before or size is None or uses[before[-1]][1] is None:
+            assert found[at] is None
+            continue
+        between = dict(uses[before[-1] + 1 : at])
+        assert found[at] == sum(one for one in between.values() if one is not None) + size
+
+
+def test_no_size_of_a_pool_tells_equal_distances_apart(tmp_path: Path) -> None:
+    """Two files in turn: half of the reads come from tape, and all have the same distance."""
+    rows = [f"{at},get,1000,f{at % 2},{int(at > 40)}" for at in range(82)]
+    (tmp_path / "log.csv").write_text("\n".join(["time,op,bytes,file,staged", *rows, ""]))
+    columns = {name: name for name in ("time", "op", "bytes", "file", "staged")}
+    assert pool_size(replayed.Operations(logs.read([tmp_path / "log.csv"], columns=columns).rows)) is None
+
+
+def test_recalls_that_take_less_the_larger_they_are_tell_no_rate(tmp_path: Path) -> None:
+    rows = [f"{1000 * at},{1000 * at + 100 - at // 30},stage,{10**9 * (1 + at // 30)},f{at}" for at in range(90)]
+    (tmp_path / "log.csv").write_text("\n".join(["asked,ended,op,size,name", *rows, ""]))
+    columns = {"time": "asked", "end": "ended", "op": "op", "bytes": "size", "file": "name"}
+    log = logs.read([tmp_path / "log.csv"], columns=columns)
+    text = scenario.of(log, replayed.Operations(log.rows), "ops.csv", tmp_path / "one.yaml")
+    assert "drive_rate: 300.000 MB/s" in text
 
 
 @pytest.mark.parametrize("room", [40, 90])

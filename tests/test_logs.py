@@ -272,6 +272,7 @@ def test_a_failed_line_needs_no_size_and_a_size_no_part_of_a_byte(tmp_path: Path
 
     assert read("t,b,o\n1,-,FAILED\n2,NULL,error\n3,7,ok\n4,8.0,ok\n") == [None, None, 7, 8]
     assert read("t,b,o\n1,1.5,ok\n", ":MB") == [1_500_000]
+    assert read("t;b;o\n1;1048576.0;ok\n") == [1_048_576]
     for text in ("t,b,o\n1,-,ok\n", "t,b,o\n1,x,failed\n"):
         with pytest.raises(ScenarioError, match="no size"):
             read(text)
@@ -386,6 +387,12 @@ def test_transfers_of_enstore_are_read(tmp_path: Path) -> None:
     # The transfer is what comes last, and before it the drive is waited for.
     assert table["time"][0] == at("2002-08-27 11:24:12.500")
     assert (table["seconds"][0], table["stage_s"][0]) == (2.5, 46.875)
+    assert table["drive"][0] == "r.mover"
+    # Without a rate, it is not known when data moved.
+    unknown = logs.read([written(tmp_path, "LOG-2002-08-28", ENSTORE.replace("at 4 MB/S", "at 0 MB/S"))]).table.sort(
+        "line"
+    )
+    assert unknown.select("seconds", "stage_s", "total_s").row(0) == (None, None, 49.375)
 
 
 def test_an_inventory_has_positions_and_sizes_and_no_operations(tmp_path: Path) -> None:

@@ -9,13 +9,12 @@ import polars as pl
 
 from headrace.errors import refusal
 from headrace.logs.analysis import analyse
-from headrace.logs.analysis.concurrency import Sweep
+from headrace.logs.analysis.concurrency import most_at_once
 from headrace.logs.analysis.drives import FEWEST, Drives, drives
 from headrace.logs.analysis.envelope import envelope, fit, says_rate
 from headrace.logs.analysis.pool import pool_size
 from headrace.logs.reading import Log
 from headrace.logs.replayed import IS_SESSION, Operations
-from headrace.logs.rows import KEYS
 
 Json = dict[str, Any]
 
@@ -27,7 +26,8 @@ STRATUM = 25  # Recalls of which the fastest counts, as of gets.
 LARGEST = 8  # Of the largest file, a chain of the pool has room for this many.
 STEADY = 0.05  # A load that varies less than this, by its cv, is one time.
 # Old files fill a pool that purges when the log begins, so that the first purge comes as early as the others.
-PURGES = ", purge: {weight: hours_since_access, high: 99 %, low: 98 %}, contents: {share: 98 %, file: 1 GB}"
+PURGES = ", purge: {{weight: hours_since_access, high: 99 %, low: 98 %}}, contents: {{share: 98 %, file: {file} B}}"
+OLD_FILES = 1000  # So many of them fill the pool.
 OUT_OF_ORDER = (
     "Set `drives`: recalls of this log wait, and not in the order of their requests, so it does not tell how many "
     "drives there were; {} are assumed."
@@ -79,7 +79,7 @@ def of(log: Log, operations: Operations, csv: str, file: Path) -> str:
         *([] if streams else [NOT_MIGRATED]),
         "system:",
         f"  front: {{type: front, {latency}client_rate: {rate / 1e6:.3f} MB/s}}",
-        f"  disks: {{type: disk_pool, chains: {most}, volumes: 1, volume: {pool.volume(most)} B, "
+        f"  disks: {{type: disk_pool, chains: {pool.chains(most)}, volumes: 1, volume: {pool.volume(most)} B, "
         f"rate: {rate / 1e6:.3f} MB/s, allocate: across_chains}}",
         f"  tapes: {{type: tape_library, groups: [{{drives: {tapes.drives + streams}}}], {tapes.fields}}}",
         f"  archive: {{type: archive, front: front, pool: disks, library: tapes{migrate}{pool.fields}}}",
@@ -117,9 +117,13 @@ class Pool:
             found.bytes, found.largest, PURGES, [f"the size of the pool ({how})"], ["a pool that delays nothing"]
         )
 
-    def volume(self, chains: int) -> int:
-        """Return the bytes of one of its chains, which has room for several of the largest file: they come and go."""
-        return max(self.bytes // chains, LARGEST * self.largest, 1)
+    def chains(self, most: int) -> int:
+        """Return the number of its chains, at most `most`: each has room for several of the largest file."""
+        return max(min(most, self.bytes // max(LARGEST * self.largest, 1)), 1)
+
+    def volume(self, most: int) -> int:
+        """Return the bytes of one of its chains."""
+        return max(self.bytes // self.chains(most), 1)
 
 
 @dataclass(frozen=True)
@@ -150,11 +154,12 @@ class Tapes:
         """Return what the recalls of a log say, whose cartridges are not known."""
         found, least = drives(log), _least_staging(log)
         line = None if found is None or found.held is None else fit(envelope(found.held, STRATUM))
-        rate = line["rate_bytes_per_s"]["value"] if line and says_rate(line) else DRIVE_RATE
+        fitted = line["rate_bytes_per_s"] if line and says_rate(line) else None
+        rate = fitted["value"] if fitted else DRIVE_RATE
         load = _load(found, rate)
         said = {
             f"the number of drives ({found.how if found else ''})": found is not None and found.count is not None,
-            "the rate of drives (the fastest recalls against size)": rate != DRIVE_RATE,
+            "the rate of drives (the fastest recalls against size)": fitted is not None,
             "the time of a load (what a drive works for a recall beyond that rate)": load is not None,
             "the time of a load (the fastest recall)": load is None and least is not None,
             "the time of an unload (by how much recalls that waited hold a drive longer)": bool(
@@ -190,7 +195,7 @@ def _migrating(log: Log) -> int:
     """Return how many files went to tape at once at most; 0 if the log has none that did."""
     is_one = (pl.col("op") == "migrate") & pl.col("outcome").eq("done") & pl.col("seconds").is_not_null()
     there = log.rows.scan().select(is_one.any()).collect().item()
-    return _most(log, "time", "seconds", of=is_one) if there else 0
+    return most_at_once(log.rows, "time", pl.col("seconds"), is_one) if there else 0
 
 
 IS_TIMED_SESSION = IS_SESSION & pl.col("outcome").eq("done") & pl.col("seconds").is_not_null()
@@ -201,7 +206,7 @@ def _of_sessions(log: Log, csv: str) -> str:
         (IS_TIMED_SESSION & pl.col("mount_s").is_not_null()).any(),
         names=pl.col("drive").filter(IS_TIMED_SESSION).drop_nulls().n_unique(),
     ).collect().row(0)  # fmt: skip
-    most = _most(log, "time", "seconds", of=IS_TIMED_SESSION)
+    most = most_at_once(log.rows, "time", pl.col("seconds"), IS_TIMED_SESSION)
     contain = "mounts, loading and positioning" if has_mounts else "loading and positioning"
     robots = "" if has_mounts else "what robots take, and "
     return "\n".join([
@@ -259,17 +264,3 @@ def _least_staging(log: Log) -> float | None:
     """Return the least time that the tape took, s; none where the log has no stagings."""
     least: float | None = log.rows.scan().select(pl.col("stage_s").min()).collect().item()
     return least
-
-
-def _most(log: Log, begin: str, seconds: str, *, of: pl.Expr | None = None) -> int:
-    """Return how many operations went on at once at most, from `begin`, a key of `KEYS`, for these `seconds`.
-
-    With `of`, only those rows count of which it is true.
-    """
-    narrow = [KEYS[begin].alias("time"), pl.col(seconds).alias("seconds")]
-    lasting = pl.col(seconds).is_not_null() if of is None else of
-    sweep = Sweep(log.rows.scan().filter(lasting).select(narrow))
-    for batch in log.rows.in_order(begin, ["time", "requested", "op", "outcome", seconds]):
-        sweep.add(batch.filter(lasting).select(narrow))
-    found = sweep.found()
-    return found["most"] if found else 1

@@ -353,7 +353,7 @@ pub(super) fn bottleneck(
             .filter(|_| open && !is_stuck)
             .map(|times| if estimate { times.min(FARTHEST_ESTIMATE) } else { times }),
         at_least,
-        closed: closed(plan, id, utilisation, !is_unknown && destaging::limiting(components).is_none()),
+        closed: closed(plan, id, utilisation, !is_unknown && !destaging::limits(plan, components, id)),
         streams: reaching(plan, id).map(|(_, stream)| stream.name.clone()).collect(),
         estimate,
         uneven,

@@ -1,6 +1,9 @@
 //! Write-back caches that have as many stripes on the way to their drives as they may, while these have time left.
 
+use headrace_work::NodeId;
+
 use super::ComponentResults;
+use crate::plan::Plan;
 
 /// From this share of the stripes that may be on the way, on average, a cache does not wait for data to destage.
 const MOSTLY_FULL: f64 = 0.9;
@@ -8,38 +11,38 @@ const MOSTLY_FULL: f64 = 0.9;
 /// Up to this utilisation, drives have time for more.
 const HAVE_TIME: f64 = 0.75;
 
-/// Returns the array whose destages limit what is written to it, and the utilisation of the busiest of its drives; none where drives do.
-pub(super) fn limiting(components: &[ComponentResults]) -> Option<(&ComponentResults, f64)> {
-    components.iter().find_map(|array| {
+/// Returns the arrays whose destages limit what is written to them, each with the utilisation of the busiest component behind it.
+fn limiting<'c>(
+    plan: &'c Plan,
+    components: &'c [ComponentResults],
+) -> impl Iterator<Item = (NodeId, &'c ComponentResults, f64)> {
+    plan.graph.ids().filter_map(move |id| {
+        let array = &components[id.index()];
         let in_flight = array.meters.get("destages_in_flight").copied().flatten()?;
-        let busiest = drives_of(array, components).fold(0.0, f64::max);
-        (in_flight > MOSTLY_FULL && busiest < HAVE_TIME).then_some((array, busiest))
+        let behind = plan.graph.reached(id).into_iter().filter(|other| *other != id);
+        let in_use = behind.filter_map(|other| {
+            let part = &components[other.index()];
+            Some(part.utilisation? + part.stalled.unwrap_or(0.0))
+        });
+        let busiest = in_use.max_by(f64::total_cmp)?;
+        (in_flight > MOSTLY_FULL && busiest < HAVE_TIME).then_some((id, array, busiest))
     })
 }
 
-/// The utilisation of each of the drives of an array and of their parts.
-fn drives_of<'c>(
-    array: &'c ComponentResults,
-    components: &'c [ComponentResults],
-) -> impl Iterator<Item = f64> + 'c {
-    let is_its = |at: usize, part: &ComponentResults| {
-        array.uses.contains(&(at as u32)) || part.path.starts_with(&format!("{}/", array.path))
-    };
-    let in_use = |part: &ComponentResults| part.utilisation.unwrap_or(0.0) + part.stalled.unwrap_or(0.0);
-    components
-        .iter()
-        .enumerate()
-        .filter(move |(at, part)| is_its(*at, part))
-        .map(move |(_, part)| in_use(part))
+/// Returns true if destages of an array limit the requests that come to a component behind it, which has time left.
+pub(super) fn limits(plan: &Plan, components: &[ComponentResults], id: NodeId) -> bool {
+    limiting(plan, components).any(|(array, ..)| plan.graph.reaches(array, id))
 }
 
-/// Returns the note on it.
-pub(super) fn note(components: &[ComponentResults]) -> Option<String> {
-    let (array, busiest) = limiting(components)?;
-    Some(format!(
-        "{}: its cache has as many stripes on the way to its drives as it may, and these are {:.0} % busy: that limits writes; raise \
-         `stripes_at_once` of the cache if the real controller has more",
-        array.path,
-        busiest * 100.0
-    ))
+/// Returns a note on each array whose destages limit what is written to it.
+pub(super) fn notes(plan: &Plan, components: &[ComponentResults]) -> Vec<String> {
+    let note = |(_, array, busiest): (NodeId, &ComponentResults, f64)| {
+        format!(
+            "{}: its cache has as many stripes on the way to its drives as it may, and these are {:.0} % busy: that limits writes; raise \
+             `stripes_at_once` of the cache if the real controller has more",
+            array.path,
+            busiest * 100.0
+        )
+    };
+    limiting(plan, components).map(note).collect()
 }

@@ -221,7 +221,7 @@ pub fn of(
         series: outcomes.first().map_or_else(Vec::new, |outcome| points(plan, outcome)),
         scenario: plan.spec.clone(),
     };
-    results.notes.extend(destaging::note(&results.components));
+    results.notes.extend(destaging::notes(plan, &results.components));
     results.notes.extend(rebuilds::notes(&results));
     results.answer = answer::in_words(&results);
     Ok(results)

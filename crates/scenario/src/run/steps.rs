@@ -125,7 +125,7 @@ impl<'m> Work<'m> {
         }
     }
 
-    /// Makes this request the next of the stream. Who asks waits for the answer in place: the future of a request would be moved, and there are
+    /// Makes this request the next of the stream. The caller awaits the answer itself, so that the future of the request is not moved: there are
     /// millions of them.
     fn wants(self, request: Request<Block>) {
         self.source().recorded.borrow_mut().push_back((request, None));

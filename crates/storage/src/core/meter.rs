@@ -16,7 +16,7 @@ pub enum Meter {
     Marked(u64),
     /// The largest number seen so far.
     Peak(u64),
-    /// Number of occurrences, and of occasions: a hit ratio.
+    /// A part and its whole: occurrences and occasions, as of a hit ratio, or a time and all of it.
     Share(u64, u64),
     /// The area under a level, in units × ns: how full a buffer was.
     Area(u128),

@@ -256,6 +256,11 @@ fn what_is_attached_to_a_server_reaches_others_from_there() {
     assert_eq!(first(r#", "from": "target""#, r#""slow""#), "node[1]/host→volume");
     assert_eq!(first(r#", "from": "target""#, ""), "volume");
     assert_eq!(first("", r#""slow""#), "volume");
+    assert_eq!(
+        first(r#", "from": "target""#, r#""slow", "slow""#),
+        "node[1]/host→volume",
+        "it is named twice"
+    );
     let both = r#"{
         "a": {"type": "server", "attached": ["slow"]}, "b": {"type": "server", "attached": ["slow"]},
         "net": {"type": "switch", "rate": "1 GB/s", "connects": ["a", "b", "nvme"]},

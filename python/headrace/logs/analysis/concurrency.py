@@ -8,6 +8,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from headrace.logs.rows import KEYS, Rows
+
 Json = dict[str, Any]
 
 BINS = 240
@@ -98,3 +100,17 @@ class Sweep:
             "share_of_time": [[at, share] for at, share in enumerate((self.lasting / self.span).tolist())],
             "over_time": np.column_stack([self.edges[1:] / 1e6, self.peaks]).tolist(),
         }
+
+
+def most_at_once(rows: Rows, begin: str, seconds: pl.Expr, of: pl.Expr) -> int:
+    """Return how many operations went on at once at most, 1 at least: those of which `of` is true.
+
+    Each lasts for these `seconds` from `begin`, a key of `KEYS`.
+    """
+    narrow = [KEYS[begin].alias("time"), seconds.alias("seconds")]
+    needed = dict.fromkeys(name for one in (*narrow, of) for name in one.meta.root_names())
+    sweep = Sweep(rows.scan().filter(of).select(narrow))
+    for batch in rows.in_order(begin, list(needed)):
+        sweep.add(batch.filter(of).select(narrow))
+    found = sweep.found()
+    return max(found["most"], 1) if found else 1

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from headrace.logs.analysis.concurrency import Sweep
+from headrace.logs.analysis.concurrency import most_at_once
 from headrace.logs.reading import Log
 from headrace.logs.rows import KEYS
 
@@ -21,18 +21,24 @@ Floats = NDArray[np.float64]
 
 FEWEST, MOST = 30, 200_000  # Fewer recalls tell nothing of their order; of more, these are looked at.
 TRIED = 64  # Numbers of drives that are tried: each up to this one, and further apart beyond.
-# With the right number, at most this share of recalls holds a drive for less than half as long as all but that share of
-# those that met no other, which do not wait. Where few met no other, for less than this part of the median time: of
-# exponential times, 1.4 % are as short.
+# With the right number, at most this share of recalls hold a drive for less than half of that quantile of recalls that
+# met no other, which do not wait. Where few met no other, for less than this part of the median time: of exponential
+# times, 1.4 % are as short.
 SHORT_SHARE, SHORT = 0.02, 0.02
 # With the right number, recalls that find most drives taken hold theirs as long as those that find most of them free.
-# Simulated in order of arrival (lognormal, exponential and Pareto times, 1 to 16 drives, 30 to 95 % busy), they took at
-# most 1.28 times as long, with 1.26 where a cartridge is unloaded before the next is fetched; cartridge by cartridge,
-# 1.4 times and more.
+# The ratio of both means was at most 1.28 in simulations of recalls in the order of their requests (lognormal,
+# exponential and Pareto times, 1 to 16 drives, 30 to 95 % busy), also where drives unload after each; it was at least
+# 1.4 where a mounted cartridge serves all that wait for it.
 IN_ORDER = 1.35
-DEVIATIONS = 4  # Standard errors of a difference that is none of chance.
+DEVIATIONS = 4  # Standard errors of a difference that is more than chance explains.
 
-IS_RECALL = pl.col("op").is_in(["get", "stage"]) & (pl.col("outcome") == "done") & pl.col("stage_s").is_not_null()
+IS_RECALL = (
+    pl.col("op").is_in(["get", "stage"]) & (pl.col("outcome") == "done") & (pl.col("stage_s") > 0).fill_null(False)
+)
+# For how long a recall has a drive, from when it has one. Where a log names the drive of a get, that one sends it too.
+HELD = pl.col("stage_s") + pl.when((pl.col("op") == "get") & pl.col("drive").is_not_null()).then(
+    pl.col("seconds").fill_null(0)
+).otherwise(0)  # fmt: skip
 # A recall whose line says when the drive began with it: later than it was asked for, or alone.
 AT_DRIVE = (pl.col("op") == "stage") & (
     (pl.col("requested") < pl.col("time")) | (pl.col("requested").is_null() & pl.col("seconds").is_null())
@@ -62,7 +68,7 @@ def drives(log: Log) -> Drives | None:
         return None
     if begun:
         count = _capped(_at_once(log, "time"), names)
-        worked = rows.filter(IS_RECALL).select("bytes", seconds="stage_s").drop_nulls().collect()
+        worked = rows.filter(IS_RECALL).select("bytes", seconds=HELD).drop_nulls().collect()
         _, begin, end = _recalls(log)
         return Drives(count, "recalls that were at a drive at once", worked, _after(begin, end, count))
     most = _capped(_at_once(log, "asked"), names)
@@ -75,20 +81,15 @@ def _capped(count: int, names: int) -> int:
 
 
 def _at_once(log: Log, begin: str) -> int:
-    """Return how many recalls went on at once at most, from `begin`, a key of `KEYS`."""
-    narrow = [KEYS[begin].alias("time"), pl.col("stage_s").alias("seconds")]
-    sweep = Sweep(log.rows.scan().filter(IS_RECALL).select(narrow))
-    for batch in log.rows.in_order(begin, ["time", "requested", "op", "outcome", "stage_s"]):
-        sweep.add(batch.filter(IS_RECALL).select(narrow))
-    found = sweep.found()
-    return found["most"] if found else 1
+    """Return how many recalls had a drive, or waited for one, at once at most, from `begin`, a key of `KEYS`."""
+    return most_at_once(log.rows, begin, HELD, IS_RECALL)
 
 
 def _recalls(log: Log) -> tuple[pl.DataFrame, Floats, Floats]:
     """Return recalls in the order of their requests, with when they were asked for and ended, in s."""
     asked = KEYS["asked"].to_physical() / 1e6
-    ended = pl.col("stage_s") + pl.when(AT_DRIVE).then(pl.col("time").to_physical() / 1e6).otherwise(asked)
-    recalls = log.rows.scan().filter(IS_RECALL).select("bytes", asked=asked, ended=ended).sort("asked")
+    ended = HELD + pl.when(AT_DRIVE).then(pl.col("time").to_physical() / 1e6).otherwise(asked)
+    recalls = log.rows.scan().filter(IS_RECALL).select("bytes", asked=asked, ended=ended).sort("asked", "ended")
     found = recalls.head(MOST).collect()
     return found, found["asked"].to_numpy(), found["ended"].to_numpy()
 

@@ -33,9 +33,13 @@ def pool_size(operations: Operations) -> PoolSize | None:
     files = pl.col("file")
     named = operations.rows.scan().filter(operations.kept & files.is_not_null())
     narrow = {"size": pl.coalesce("file_bytes", "bytes").fill_null(0), "tape": from_tape()}
-    reads = pl.col("op").is_in(READS)
-    used = named.select(files.rank("dense"), at=KEYS["asked"], is_read=reads, **narrow).sort("at").head(MOST).collect()
-    distances = stack_distances(used["file"].to_list(), used["size"].to_list())
+    reads, gone = pl.col("op").is_in(READS), pl.col("op") == "delete"
+    uses = named.filter(pl.col("op") != "cancel").select(
+        files.rank("dense"), at=KEYS["asked"], is_read=reads, is_gone=gone, **narrow
+    )
+    used = uses.sort("at", maintain_order=True).head(MOST).collect()
+    sizes = used.select(pl.when("is_gone").then(None).otherwise("size")).to_series()
+    distances = stack_distances(used["file"].to_list(), sizes.to_list())
     found = used.with_columns(distance=pl.Series(distances, dtype=pl.Float64)).filter(
         pl.col("is_read") & pl.col("tape").is_not_null() & pl.col("distance").is_not_null()
     )
@@ -46,19 +50,20 @@ def pool_size(operations: Operations) -> PoolSize | None:
     return PoolSize(int(size), agreeing, largest) if agreeing >= AGREEING else None
 
 
-def stack_distances(files: list[int], sizes: list[int]) -> list[int | None]:
+def stack_distances(files: list[int], sizes: list[int | None]) -> list[int | None]:
     """Return for each use of a file the bytes of all files used since its use before, with its own.
 
-    `None` for the first use of a file. Files are numbered from 1.
+    `None` for the first use of a file. A size of `None` deletes the file.
     """
     within, latest, found = _Sums(len(files)), dict[int, tuple[int, int]](), list[int | None]()
     for at, (file, size) in enumerate(zip(files, sizes, strict=True), 1):
-        before = latest.get(file)
-        found.append(None if before is None else within.since(before[0]) + size)
+        before = latest.pop(file, None)
+        found.append(None if before is None or size is None else within.since(before[0]) + size)
         if before is not None:
             within.add(before[0], -before[1])
-        within.add(at, size)
-        latest[file] = at, size
+        if size is not None:
+            within.add(at, size)
+            latest[file] = at, size
     return found
 
 
@@ -89,7 +94,10 @@ def _between(distances: NDArray[np.float64], tape: NDArray[np.bool_]) -> tuple[f
     distances, tape = distances[order], tape[order]
     # With a pool that ends behind the n-th distance: reads within it from tape, and those beyond it not from tape.
     wrong = np.concatenate([[0], np.cumsum(tape)]) + np.concatenate([np.cumsum(~tape[::-1])[::-1], [0]])
+    ends = np.concatenate([[0.0], distances, [np.inf]])
+    # No size lies between equal distances.
+    wrong = np.where(ends[:-1] < ends[1:], wrong, len(tape) + 1)
     best = np.flatnonzero(wrong == wrong.min())
-    ends = np.concatenate([[0.0], distances, [distances[-1]]])
     middle = best[len(best) // 2]
-    return float((ends[middle] + ends[middle + 1]) / 2), float(1 - wrong.min() / len(tape))
+    size = ends[middle] if np.isinf(ends[middle + 1]) else (ends[middle] + ends[middle + 1]) / 2
+    return float(size), float(1 - wrong.min() / len(tape))

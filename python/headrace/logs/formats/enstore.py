@@ -17,7 +17,7 @@ _END = stamp(pl.col("day").dt.strftime("%Y-%m-%d ") + pl.col("at"), "%Y-%m-%d %H
 _ELAPSED = number("elapsed")
 _RATE = pl.when(number("rate") > 0).then(number("rate") * MB)
 # Rates are rounded: no transfer began before its request.
-_MOVED = pl.min_horizontal(whole("size") / _RATE, _ELAPSED)
+_MOVED = pl.when(_RATE.is_not_null()).then(pl.min_horizontal(whole("size") / _RATE, _ELAPSED))
 _IS_READ = pl.col("what") == "read_from_hsm"
 
 ENSTORE = Format(

@@ -46,7 +46,7 @@ SIZES = (
 
 PART_OF_BYTE = r"^\d+\.\d*[1-9]\d*$"
 # Where a comma begins a fraction, points stand between groups of three digits.
-PART_OF_BYTE_OR_GROUPS = r"^\d+,\d*[1-9]\d*$|^\d+(\.\d+)+$"
+PART_OF_BYTE_OR_GROUPS = r"^\d+,\d*[1-9]\d*$|^\d{1,3}(\.\d{3})+$"
 PARTS = "a size without a unit is a whole number of bytes; `--columns bytes=NAME:MB` reads numbers of MB"
 
 
@@ -247,13 +247,9 @@ def _wrong(where: dict[str, Place], *, comma: bool) -> dict[str, tuple[pl.Expr, 
         "unknown outcome": (pl.col("outcome").is_null(), f"outcomes are {', '.join((*DONE[1:], *FAILED))}, or a code"),
         "unknown operation": (pl.col("op").is_null(), f"operations are {', '.join(sorted(_WORDS))}"),
     }
-    if "bytes" in where:
-        size, cell = pl.col("bytes"), _cell(where["bytes"])
-        # What failed may have moved nothing.
-        is_needed = (pl.col("outcome") == "done") | (cell != "")
-        wrong["no size"] = (size.is_null() & is_needed) | (size < 0), SIZES
-        if where["bytes"].scale == 1:
-            wrong["a part of a byte"] = cell.str.contains(PART_OF_BYTE_OR_GROUPS if comma else PART_OF_BYTE), PARTS
+    for field in SIZES_IN:
+        if field in where:
+            wrong |= _wrong_size(field, where[field], comma=comma)
     if "staged" in where:
         word = _said(where["staged"])
         is_wrong = word.is_not_null() & ~word.is_in([*ON_TAPE, *ON_DISK])
@@ -268,6 +264,19 @@ def _wrong(where: dict[str, Place], *, comma: bool) -> dict[str, tuple[pl.Expr, 
     if {"time", "end"} <= where.keys():
         ends_before = _between(pl.col("time"), _time(where["end"])) < 0
         wrong["ends before it begins"] = ends_before, "an operation ends at its `time` or later"
+    return wrong
+
+
+def _wrong_size(field: str, place: Place, *, comma: bool) -> dict[str, tuple[pl.Expr, str]]:
+    """Return what is wrong with a size; only those of `bytes` are needed, and not of what failed."""
+    size, cell, of = pl.col(field), _cell(place), "" if field == "bytes" else f" ({field})"
+    is_needed = cell != ""
+    if field == "bytes":
+        is_needed |= pl.col("outcome") == "done"
+    wrong = {f"no size{of}": ((size.is_null() & is_needed) | (size < 0), SIZES)}
+    if place.scale == 1:
+        form = PART_OF_BYTE_OR_GROUPS if comma else PART_OF_BYTE
+        wrong[f"a part of a byte{of}"] = cell.str.contains(form), PARTS
     return wrong
 
 

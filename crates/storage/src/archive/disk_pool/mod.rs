@@ -99,8 +99,7 @@ impl Spec for DiskPoolSpec {
 impl DiskPoolSpec {
     /// Looks up the devices of the chains.
     fn devices(&self, at: &mut Lowering) -> Option<Vec<NodeId>> {
-        let names = at.all_paths(&self.on);
-        let devices: Vec<NodeId> = names.iter().map(|name| at.reached("on", name)).collect::<Option<_>>()?;
+        let devices = at.all_reached("on", &self.on)?;
         if !devices.is_empty() && devices.len() != self.chains as usize {
             let message = format!("there are {} devices for {} chains", devices.len(), self.chains);
             return at.refuse("on", message, Some("name one device for each chain"));

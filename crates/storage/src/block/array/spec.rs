@@ -327,9 +327,7 @@ impl ArraySpec {
     fn members(&self, at: &mut Lowering) -> Option<Vec<NodeId>> {
         let Some(from) = &self.from else {
             return match &self.of {
-                Copies::Shared(names) => {
-                    at.all_paths(names).iter().map(|name| at.reached("of", name)).collect()
-                }
+                Copies::Shared(names) => at.all_reached("of", names),
                 of => at.copies::<Block>("of", of, self.disks.map(|disks| disks + self.spares)),
             };
         };

@@ -27,7 +27,10 @@ impl Attachments {
         for server in system.members() {
             let attached = server.spec.get().map_or(&[][..], |spec: &ServerSpec| &spec.attached);
             for number in attached.iter().flat_map(|name| system.means(&server.scope, name)) {
-                found.entry(system.member(*number).path.clone()).or_default().push(server.path.clone());
+                let servers = found.entry(system.member(*number).path.clone()).or_default();
+                if !servers.contains(&server.path) {
+                    servers.push(server.path.clone());
+                }
             }
         }
         Self(found)
@@ -95,8 +98,13 @@ impl Lowering<'_> {
         )
     }
 
-    /// Returns true if requests get to a component without a network from where one stands that is attached to these servers: it is attached
-    /// to one of them or belongs to it, or stands nowhere that is written.
+    /// The components that a field lists, to which blocks go, as [`reached`](Self::reached) finds each.
+    pub(crate) fn all_reached(&mut self, field: &str, names: &[String]) -> Option<Vec<NodeId>> {
+        self.all_paths(names).iter().map(|name| self.reached(field, name)).collect()
+    }
+
+    /// Returns true if what is attached to these servers reaches a component without a network: that one is attached to one of them or belongs
+    /// to it, or stands nowhere that is written.
     fn is_at(&mut self, servers: &[String], name: &str) -> bool {
         let path = self.paths(name).swap_remove(0);
         let (stands_at, others) = (self.stands_at(&path), self.attached_to(&path));

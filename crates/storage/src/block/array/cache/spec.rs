@@ -186,7 +186,7 @@ fn most_destaged(disks: u64) -> u32 {
     (DESTAGED_FOR_EACH * disks).clamp(LEAST_DESTAGED.into(), MOST_DESTAGED.into()) as u32
 }
 
-/// The largest power of two up to 64 KiB that divides the data of a stripe.
+/// The largest power of two up to 16 KiB that divides the data of a stripe.
 fn largest_line(stripe: u64) -> u64 {
     1 << stripe.trailing_zeros().min(14)
 }
