@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from conftest import ROOT, Run, opened, without_scripts
-from headrace import ScenarioError, logs
+from headrace import ScenarioError, load, logs
 from headrace.logs import description, replayed, scenario
 from headrace.logs.analysis import concurrency, filters, staging
 from headrace.logs.analysis.drives import FEWEST, drives, fewest_varying, held
@@ -464,6 +464,29 @@ def test_stack_distances_are_those_of_files_used_since(uses: list[tuple[int, int
         assert found[at] == sum(one for one in between.values() if one is not None) + size
 
 
+def test_a_log_with_a_pool_makes_a_scenario_that_runs_as_it_did(tmp_path: Path) -> None:
+    """Recalls by two drives, of files that a pool of forty has or has not: as many come from tape in the replay."""
+    dice, pool, rows, free = random.Random(5), list[int](), [], [0.0, 0.0]
+    for at in range(1500):
+        file, now = int(dice.expovariate(0.02)), 60.0 * at
+        if file not in pool:
+            begin = max(now, min(free))
+            end = begin + dice.uniform(60, 110)
+            free[free.index(min(free))] = end
+            rows.append(f"{now},{end},stage,{10**9},f{file}")
+        pool = [*(one for one in pool if one != file), file][-40:]
+    (tmp_path / "log.csv").write_text("\n".join(["asked,ended,op,size,name", *rows, ""]))
+    columns = {"time": "asked", "end": "ended", "op": "op", "bytes": "size", "file": "name"}
+    logs.convert(logs.read([tmp_path / "log.csv"], columns=columns), tmp_path / "replay.yaml")
+    text = (tmp_path / "replay.yaml").read_text()
+    assert "the size of the pool (" in " ".join(text.replace("#", " ").split())
+    results = load(tmp_path / "replay.yaml").run()
+    [recalls] = [one["operations"]["recall"] for one in results.data["streams"]]
+    assert recalls["count"] == pytest.approx(len(rows), rel=0.05)
+    [tapes] = [one for one in results.data["components"] if one["path"] == "tapes"]
+    assert tapes["utilisation"] == pytest.approx(85 * len(rows) / (60 * 1500) / 2, rel=0.1)
+
+
 def test_no_size_of_a_pool_tells_equal_distances_apart(tmp_path: Path) -> None:
     """Two files in turn: half of the reads come from tape, and all have the same distance."""
     rows = [f"{at},get,1000,f{at % 2},{int(at > 40)}" for at in range(82)]
@@ -495,6 +518,10 @@ def test_a_pool_is_as_large_as_what_was_found_in_it(tmp_path: Path, room: int) -
     assert found is not None
     assert found.bytes == pytest.approx((room + 0.5) * 1e9)
     assert found.agreeing == 1
+    # A scenario has such a pool, with each chain as large as several files.
+    sized = scenario.Pool(found.bytes, found.largest, "", [], [])
+    assert sized.chains(100) * scenario.LARGEST * 10**9 <= found.bytes
+    assert sized.chains(100) * sized.volume(100) == pytest.approx(found.bytes, rel=0.01)
     # Files that come from tape at random tell of no such pool.
     rows = [f"{row[:-1]}{dice.randrange(2)}" for row in rows]
     (tmp_path / "log.csv").write_text("\n".join(["time,op,bytes,file,staged", *rows, ""]))

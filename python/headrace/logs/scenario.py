@@ -113,9 +113,9 @@ class Pool:
         how = (
             f"{found.agreeing:.0%} of the reads of files used before agree with one that purges the least recently used"
         )
-        return Pool(
-            found.bytes, found.largest, PURGES, [f"the size of the pool ({how})"], ["a pool that delays nothing"]
-        )
+        purges = PURGES.format(file=max(found.bytes // OLD_FILES, 1))
+        said = [f"the size of the pool ({how})"]
+        return Pool(found.bytes, found.largest, purges, said, ["a pool that delays nothing"])
 
     def chains(self, most: int) -> int:
         """Return the number of its chains, at most `most`: each has room for several of the largest file."""
