@@ -18,7 +18,7 @@ EXACT: Json = SPINDLE | {"positioning": "mechanical"}
 # A command of a client, as in the study of the same arrays.
 COMMAND = "0.1 ms"
 # The cache of an array of 2009, of which the slides say nothing.
-CACHE: Json = {"size": "512 MiB", "writes": "back", "read_ahead": "8 MiB"}
+CACHE: Json = {"size": "512 MiB", "writes": "back", "line": "64 KiB", "read_ahead": "8 MiB"}
 FAST: Json = {"type": "station", "service": "1 us", "servers": 64, "capacity": "64 TiB"}
 OLD: Json = {"per_sub_event": "0.85 ms", "rate": "200 MB/s"}
 NEW: Json = {"per_sub_event": "0.425 ms", "rate": "400 MB/s"}
