@@ -539,6 +539,26 @@ def test_drives_are_not_told_where_recalls_wait_in_another_order(tmp_path: Path)
     assert "{drives: 2}" in text
 
 
+def test_there_are_no_more_drives_than_their_names(tmp_path: Path) -> None:
+    """Forty recalls that are asked for at once, of which two movers read one each at a time."""
+    line = (
+        "{at:%H:%M:%S} n1 2492 ann I ENCP  MSG_TYPE=ENCP_XFER  read_from_hsm /pnfs/f{n} -> /dev/null: 104857600 bytes "
+        "copied from ST{n} at 10 MB/S (10 MB/S network) mover=m{mover}.mover elapsed={elapsed} {{}}"
+    )
+    begin = datetime(2024, 3, 1, 12)
+    done = [(n, 60 * (n // 2 + 1)) for n in range(40)]
+    lines = [line.format(at=begin + timedelta(seconds=s), n=n, mover=n % 2, elapsed=s) for n, s in done]
+    (tmp_path / "LOG-2024-03-01").write_text("\n".join([*lines, ""]))
+    log = logs.read([tmp_path / "LOG-2024-03-01"])
+    found = drives(log)
+    assert found is not None
+    assert found.count == 2
+    assert found.held is not None
+    # The drive of a recall reads until all has been sent.
+    assert found.held["seconds"].to_list() == pytest.approx([60.0] * 40)
+    assert logs.analyse(log)["transfers"]["most"] == 2
+
+
 def test_few_recalls_have_as_many_drives_as_went_on_at_once(tmp_path: Path) -> None:
     found = drives(recalls(tmp_path, [(10.0 * at, 10.0 * at + 25) for at in range(FEWEST - 1)]))
     assert found is not None

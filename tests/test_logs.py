@@ -950,7 +950,11 @@ def test_a_log_whose_files_have_no_times_replays_sessions(tmp_path: Path) -> Non
     told = logs.convert(log, tmp_path / "cta.yaml")
     assert told["left_out"]["file without times: sessions of cartridges are replayed"] == 3
     assert set(pl.read_csv(tmp_path / "cta.csv")["op"]) == {"session"}
-    assert load(tmp_path / "cta.yaml").run().data["streams"][0]["completed"] == 3
+    ran = load(tmp_path / "cta.yaml").run().data
+    assert ran["streams"][0]["completed"] == 3
+    # The time of a session contains its mount, so robots take no more of it.
+    assert ran["streams"][0]["response"]["mean_ms"] == pytest.approx(60_000)
+    assert "move:" not in (tmp_path / "cta.yaml").read_text()
 
 
 def test_what_a_log_stores_to_tape_its_scenario_stores(tmp_path: Path) -> None:

@@ -249,7 +249,7 @@ class StepResults(TypedDict):
     checkpoint_ms: float | None
     """Mean time of a checkpoint, from the beginning of all writes to the end of the last, or of its flush; null without checkpoints."""
     longest_checkpoint_ms: float | None
-    """Time of the checkpoint that took longest, warm-up included; null without checkpoints."""
+    """Time of the longest checkpoint, warm-up included; null without checkpoints."""
     checkpoint_share: float
     """Share of the time of steps and checkpoints that writing checkpoints took."""
     checkpoint_bytes: float

@@ -27,7 +27,7 @@ LARGEST = 8  # Of the largest file, a chain of the pool has room for this many.
 STEADY = 0.05  # A load that varies less than this, by its cv, is one time.
 # Old files fill a pool that purges when the log begins, so that the first purge comes as early as the others.
 PURGES = ", purge: {{weight: hours_since_access, high: 99 %, low: 98 %}}, contents: {{share: 98 %, file: {file} B}}"
-OLD_FILES = 1000  # So many of them fill the pool.
+OLD_FILES = 1000  # How many of these files fill the pool.
 OUT_OF_ORDER = (
     "Set `drives`: recalls of this log wait, and not in the order of their requests, so it does not tell how many "
     "drives there were; {} are assumed."
@@ -241,8 +241,7 @@ def _of_recalls(log: Log, operations: Operations, csv: str) -> str:
         *_comment(f"Assumed: {', '.join(['cartridges without a name', *pool.assumed, *tapes.assumed])}."),
         *tapes.notes,
         "system:",
-        f"  disks: {{type: disk_pool, chains: 1, volumes: 1, volume: {pool.volume(1)} B, "
-        "rate: 10 GB/s}",
+        f"  disks: {{type: disk_pool, chains: 1, volumes: 1, volume: {pool.volume(1)} B, rate: 10 GB/s}}",
         f"  tapes: {{type: tape_library, groups: [{{drives: {tapes.drives}}}], {tapes.fields}}}",
         f"  archive: {{type: archive, pool: disks, library: tapes{pool.fields}}}",
         "workload:",
@@ -261,6 +260,7 @@ def _names(log: Log) -> str:
 
 
 def _least_staging(log: Log) -> float | None:
-    """Return the least time that the tape took, s; none where the log has no stagings."""
-    least: float | None = log.rows.scan().select(pl.col("stage_s").min()).collect().item()
+    """Return the least time above 0 that the tape took, s; none where the log has no such staging."""
+    taken = pl.col("stage_s")
+    least: float | None = log.rows.scan().select(taken.filter(taken > 0).min()).collect().item()
     return least

@@ -41,7 +41,7 @@ pub struct StepTotals {
     pub checkpoints: u64,
     /// Time from the beginning of each to the end of its last write, in ns.
     pub checkpointing: u128,
-    /// The time of the one that took longest since the run began, in ns.
+    /// Time of the longest checkpoint since the run began, in ns.
     pub longest_checkpoint: u128,
     /// Checkpoints read back.
     pub restores: u64,

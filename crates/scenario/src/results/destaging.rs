@@ -19,13 +19,16 @@ fn limiting<'c>(
     plan.graph.ids().filter_map(move |id| {
         let array = &components[id.index()];
         let in_flight = array.meters.get("destages_in_flight").copied().flatten()?;
+        if in_flight <= MOSTLY_FULL {
+            return None;
+        }
         let behind = plan.graph.reached(id).into_iter().filter(|other| *other != id);
         let in_use = behind.filter_map(|other| {
             let part = &components[other.index()];
             Some(part.utilisation? + part.stalled.unwrap_or(0.0))
         });
         let busiest = in_use.max_by(f64::total_cmp)?;
-        (in_flight > MOSTLY_FULL && busiest < HAVE_TIME).then_some((id, array, busiest))
+        (busiest < HAVE_TIME).then_some((id, array, busiest))
     })
 }
 

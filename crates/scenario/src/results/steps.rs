@@ -38,7 +38,7 @@ pub struct StepResults {
     pub checkpoints: u64,
     /// Mean time of a checkpoint, from the beginning of all writes to the end of the last, or of its flush; null without checkpoints.
     pub checkpoint_ms: Option<f64>,
-    /// Time of the checkpoint that took longest, warm-up included; null without checkpoints.
+    /// Time of the longest checkpoint, warm-up included; null without checkpoints.
     pub longest_checkpoint_ms: Option<f64>,
     /// Share of the time of steps and checkpoints that writing checkpoints took.
     #[schemars(range(min = 0, max = 1))]

@@ -22,7 +22,7 @@ use crate::record::Record;
 /// Simulated time ends here, after 146 years: beyond it instants could no longer be added.
 pub const END_OF_TIME: Nanos = Nanos(1 << 62);
 
-/// The threads of streams.
+/// Returns the threads of each stream, in the order of their numbers.
 pub fn threads(streams: &[StreamPlan]) -> Vec<StreamThreads> {
     let of =
         |stream: &StreamPlan| StreamThreads { stream: stream.name.clone(), number: stream.spec.threads() };

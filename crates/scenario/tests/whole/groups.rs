@@ -174,3 +174,31 @@ run: {requests: 5000}
     assert_eq!(fresh.len(), 1, "{fresh:?}");
     assert!(fresh[0].starts_with("volume/nvme (8 of 8): garbage collection has not begun"), "{fresh:?}");
 }
+
+/// A file system of each host, or one of the server that exports it, reaches its volume over the network: ports bound what it reads. A server
+/// written in place is a group like one by its part.
+#[test]
+fn file_systems_reach_remote_volumes_over_the_network() {
+    let by = |hosts: &str, connected: &str, to: &str| {
+        let results = run(&format!(
+            "
+system:
+{hosts}
+  net: {{type: switch, rate: 1 GB/s, connects: [{connected}, target]}}
+  target: {{type: server, attached: [drive]}}
+  drive: {{type: group, copies: 8, of: {{type: station, service: 10 us, capacity: 1 TB}}}}
+  volume: {{type: array, level: raid0, of: [drive], stripe_unit: 64 KiB, from: target}}
+workload: {{reads: {{from: {connected}, to: {to}, arrivals: {{closed: {{depth: 8}}}}, size: 1 MiB}}}}
+run: {{requests: 3000}}
+"
+        ));
+        let port = results.components.iter().find(|found| found.path == "net/target in").unwrap();
+        (results.streams[0].bytes_per_s, port.utilisation.unwrap())
+    };
+    let own = "  node: {type: group, copies: 2, of: {host: {type: server, attached: [fs]}, fs: {type: file_system, of: volume, memory: 1 GiB}}}";
+    let exported = "  host: {type: group, copies: 2, of: {type: server}}\n  fs: {type: file_system, of: volume, memory: 1 GiB, from: target}";
+    for (hosts, connected, to) in [(own, "node/host", "node/fs"), (exported, "host", "fs")] {
+        let (rate, busy) = by(hosts, connected, to);
+        assert!(rate < 1.01e9 && rate > 0.9e9 && busy > 0.95, "{rate} B/s, {busy} busy\n{hosts}");
+    }
+}

@@ -505,7 +505,7 @@ run: {{seed: 1, requests: 40000}}
     assert!(portion(&easy).utilisation < 0.1 && portion(&easy).servers == 2);
 }
 
-/// A cache that destages one stripe at a time leaves its drives idle while hosts wait for space: that is said, and nothing of what more requests in
+/// A cache that destages few stripes at a time leaves its drives idle while hosts wait for space: that is said, and nothing of what more requests in
 /// flight would bring. With as many destages as there are clients, the drives limit.
 #[test]
 fn destages_in_flight_limit_writes_where_drives_have_time() {
